@@ -110,12 +110,9 @@ std::vector<Index, CachedAllocator<Index>> matrix_offsets(const Array& x, Index 
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b, const Array* bias) {
+Array matmul(const Array& a, const Array& b) {
   check_in("matmul", a.rank() >= 1 && b.rank() >= 1, "shapes ", a.shape(), " and ", b.shape(),
            ": a scalar has no rows or columns; multiply with * instead");
-  if (bias)
-    check_in("matmul", a.rank() == 2 && b.rank() == 2 && bias->shape() == Shape{b.shape()[1]}, "a bias ", bias->shape(),
-             " does not fit: it is one row, for a product of two matrices, not of ", a.shape(), " and ", b.shape());
   const Index k = a.shape()[-1], rows = b.shape()[b.rank() == 1 ? 0 : -2];
   check_in("matmul", rows == k, "shapes ", a.shape(), " and ", b.shape(), " do not multiply (the ", k,
            " columns of the first against the ", rows, " rows of the second)");
@@ -124,8 +121,7 @@ Array matmul(const Array& a, const Array& b, const Array* bias) {
   const Index m = a.shape()[-2], n = b.shape()[-1];
   if (a.rank() == 2 && b.rank() == 2) {
     Array y = Array::empty({m, n});
-    const Array added = bias ? bias->contiguous() : Array();
-    kernels::gemm(m, n, k, matrix(a), matrix(b), fresh(y), n, bias ? added.data() : nullptr);
+    kernels::gemm(m, n, k, matrix(a), matrix(b), fresh(y), n);
     return y;
   }
   const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
@@ -137,6 +133,29 @@ Array matmul(const Array& a, const Array& b, const Array* bias) {
   Array y = Array::empty(whole);
   const auto at_x = matrix_offsets(x, batch.numel()), at_z = matrix_offsets(z, batch.numel());
   kernels::gemm_batch({batch.numel(), at_x.data(), at_z.data(), m * n}, m, n, k, matrix(x), matrix(z), fresh(y), n);
+  return y;
+}
+
+Array as_rows(const Array& x) {
+  const Index n = x.shape()[-1];
+  return x.reshape(Shape{n > 0 ? x.numel() / n : x.shape().without(-1).numel(), n});
+}
+
+Array linear(const Array& x, const Array& weight, const Array& bias) {
+  check_in("linear", weight.rank() == 2, "weight must be [out, in], but has shape ", weight.shape());
+  check_in("linear", x.rank() >= 1 && x.shape()[-1] == weight.shape()[1], "x ", x.shape(), " needs a last extent of ",
+           weight.shape()[1], " for weight ", weight.shape());
+  if (bias.defined())
+    check_in("linear", bias.shape() == Shape{weight.shape()[0]}, "bias ", bias.shape(), " does not fit weight ",
+             weight.shape());
+  const Index n = weight.shape()[0], k = weight.shape()[1];
+  Array y = Array::empty(x.shape().with(-1, n));
+  const Index m = n > 0 ? y.numel() / n : 0;
+  const bool adjacent = x.is_contiguous();
+  const Array rows = adjacent ? x : as_rows(x), added = bias.defined() ? bias.contiguous() : bias;
+  const kernels::Matrix a = adjacent ? kernels::Matrix{rows.data(), k, 1} : matrix(rows);
+  kernels::gemm(m, n, k, a, {weight.data(), weight.stride(1), weight.stride(0)}, fresh(y), n,
+                bias.defined() ? added.data() : nullptr);
   return y;
 }
 

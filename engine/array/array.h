@@ -96,8 +96,12 @@ Array sum_to(const Array& x, const Shape& shape);
 
 /// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
 /// counts as a row on the left and a column on the right; the result drops that axis. Any strides, nothing is copied.
-/// A bias [N] is added to every row of a product of two matrices once, after the last k.
-/// Errors: inner extents differ, rank 0; a bias of another shape, or for more than two matrices.
-Array matmul(const Array& a, const Array& b, const Array* bias = nullptr);
+/// Errors: inner extents differ, rank 0.
+Array matmul(const Array& a, const Array& b);
+/// x W^T + bias: x [..., in], weight [out, in], bias [out] or not defined -> [..., out]. The bias is added to every row
+/// once, after the last product. Errors: other shapes.
+Array linear(const Array& x, const Array& weight, const Array& bias);
+/// x [..., n] as [rows, n]: all leading axes become rows of one matrix. A view where the strides allow it.
+Array as_rows(const Array& x);
 
 }  // namespace mote

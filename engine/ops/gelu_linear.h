@@ -14,26 +14,22 @@ namespace mote {
 inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                           GeluForm form = GeluForm::exact) {
   Op op("gelu_linear", x, weight, bias);
-  detail::check_linear(x, weight, bias);
-  Array y;
-  {
-    const NoGrad only_values;
-    y = linear(gelu(x, form), weight, bias).array();
-  }
-  const Array rows = detail::as_rows(x.array()).contiguous();
-  return op.record(
-      y, save(rows, x.shape(), weight, form),
-      [](const Array& dy, Grads& dx, const Array& x, const Shape& shape, const Array& weight, GeluForm form) {
-        const kernels::Table& t = kernels::table();
-        const auto both = form == GeluForm::exact ? t.gelu_again : t.gelu_tanh_again;
-        const Array d = dy.reshape({x.shape()[0], weight.shape()[0]});
-        Array dh = matmul(d, weight), h = Array::empty(x.shape());  // dh becomes dx in place
-        real *const to = dh.mutate(), *const again = h.mutate();
-        parallel_for(x.numel(), grain_for(cost::exponential),
-                     [&](Index lo, Index hi) { both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo); });
-        dx.add(0, dh.reshape(shape));
-        detail::linear_weight_gradients(d, dx, h);
-      });
+  const kernels::Table& t = kernels::table();
+  const Array h = map(form == GeluForm::exact ? t.gelu : t.gelu_tanh, x.array());
+  return op.record(linear(h, weight.array(), bias.array()), save(x.array().contiguous(), weight, form),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& weight, GeluForm form) {
+                     const kernels::Table& t = kernels::table();
+                     const auto both = form == GeluForm::exact ? t.gelu_again : t.gelu_tanh_again;
+                     const Array d = as_rows(dy);
+                     Array dh = matmul(d, weight);  // becomes dx in place
+                     Array h = Array::empty(dh.shape());
+                     real *const to = dh.mutate(), *const again = h.mutate();
+                     parallel_for(x.numel(), grain_for(cost::exponential), [&](Index lo, Index hi) {
+                       both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo);
+                     });
+                     dx.add(0, dh.reshape(x.shape()));
+                     detail::linear_weight_gradients(d, dx, h);
+                   });
 }
 
 }  // namespace mote

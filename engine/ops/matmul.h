@@ -5,14 +5,6 @@
 
 namespace mote {
 
-namespace detail {
-/// x [..., n] as [rows, n]: all leading axes become rows of one product.
-inline Array as_rows(const Array& x) {
-  const Index n = x.shape()[-1];
-  return x.reshape({n ? x.numel() / n : x.shape().without(-1).numel(), n});
-}
-}  // namespace detail
-
 /// The matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N].
 /// Rank 1 counts as a row on the left and a column on the right; the result drops that axis. kernels::gemm
 /// says how k is summed. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
@@ -30,42 +22,29 @@ inline Tensor matmul(const Tensor& a, const Tensor& b) {
                      };
                      if (dx.wants(0)) dx.add(0, undo(matmul(d, column.transpose(-2, -1)), a, row));  // dA = dY B^T
                      if (!dx.wants(1)) return;
-                     const Array left = one ? detail::as_rows(row) : row, dy_rows = one ? detail::as_rows(d) : d;
+                     const Array left = one ? as_rows(row) : row, dy_rows = one ? as_rows(d) : d;
                      const Array db = matmul(left.transpose(-2, -1), dy_rows);  // dB = A^T dY
                      dx.add(1, one ? db.reshape(b.shape()) : undo(db, b, column));
                    });
 }
 
 namespace detail {
-
-inline void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check(weight.dim() == 2, "weight must be [out, in], but has shape ", weight.shape());
-  check(x.dim() >= 1 && x.size(-1) == weight.size(1), "x ", x.shape(), " needs a last extent of ", weight.size(1),
-        " for weight ", weight.shape());
-  if (bias.defined())
-    check(bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ", weight.shape());
+/// Sends linear's gradients of weight and bias, given dy and x as rows.
+inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& x) {
+  if (dx.wants(1)) dx.add(1, matmul(dy.transpose(0, 1), x));  // dW = dY^T X
+  if (dx.wants(2)) dx.add(2, sum(dy, 0));                     // db = the sum of dY's rows
 }
-
-/// Sends linear's gradients of weight and bias, given x as rows.
-inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& rows) {
-  if (dx.wants(1)) dx.add(1, matmul(dy.transpose(0, 1), rows));  // dW = dY^T X
-  if (dx.wants(2)) dx.add(2, sum(dy, 0));                        // db = the sum of dY's rows
-}
-
 }  // namespace detail
 
 /// y = x W^T + bias: x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. PyTorch's layout of weights.
 /// Errors: a last extent of x that is not `in`, a bias that is not [out].
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
   Op op("linear", x, weight, bias);
-  detail::check_linear(x, weight, bias);
-  const Array rows = detail::as_rows(x.array());
-  const Array y = matmul(rows, weight.array().transpose(0, 1), bias.defined() ? &bias.array() : nullptr);
-  return op.record(y.reshape(x.shape().with(-1, weight.size(0))), save(rows, x.shape(), weight),
-                   [](const Array& dy, Grads& dx, const Array& rows, const Shape& shape, const Array& weight) {
-                     const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});
-                     if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));  // dX = dY W
-                     detail::linear_weight_gradients(d, dx, rows);
+  return op.record(linear(x.array(), weight.array(), bias.array()), save(x, weight),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& weight) {
+                     const Array d = as_rows(dy);
+                     if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(x.shape()));  // dX = dY W
+                     detail::linear_weight_gradients(d, dx, as_rows(x));
                    });
 }
 

@@ -32,10 +32,13 @@ OpCosts linear_costs(const Event& e) {
   return {xw + (input(e, 2).defined() ? y : 0), {xw, xw, y}};
 }
 
-/// Forward is that of the ops inside; backward computes gelu again.
+/// Backward computes gelu again, beside its gradient.
 OpCosts gelu_linear_costs(const Event& e) {
-  const Index y = e.result->numel(), x = input(e, 0).numel(), xw = product_flops(y, input(e, 0).shape()[-1]);
-  return {0, {xw + x, xw, y}};
+  const Index x = input(e, 0).numel();
+  OpCosts costs = linear_costs(e);
+  costs.forward += x;
+  costs.gradients[0] += x;
+  return costs;
 }
 
 OpCosts extreme_costs(const Event& e) {

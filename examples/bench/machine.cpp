@@ -103,11 +103,12 @@ double ReadSpeed::measure(double seconds) {
   const Index parts = threads(), size = elements_ / parts;
   const auto run = [&](Index rounds) {
     std::vector<real> sums(static_cast<std::size_t>(parts) * 16);
+    const PeakLoops& loops = peak_loops();
     const double start = now();
     parallel_for(parts, 1, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p)
         for (Index r = 0; r < rounds; ++r)
-          sums[static_cast<std::size_t>(p) * 16] += peak_loops().read(block_ + p * size, size);
+          sums[static_cast<std::size_t>(p) * 16] += loops.read(block_ + p * size, size);
     });
     return static_cast<double>(rounds) * bytes / std::max(1e-9, now() - start) * 1e-9;
   };

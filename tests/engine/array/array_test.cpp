@@ -72,13 +72,22 @@ TEST_CASE("array: reductions of views that repeat elements equal those of copies
   CHECK(memory_stats().peak_bytes - before < 4096 * 1024);
 }
 
-TEST_CASE("array: a product that cannot add its bias says so") {
-  const Array a = random_array({2, 3, 4}, 1), b = random_array({4, 5}, 2), bias = random_array({5}, 3);
-  CHECK(same_bits(matmul(a.select(0, 0), b, &bias), matmul(a.select(0, 0), b) + bias));
-  CHECK(error_of([&] { matmul(a, b, &bias); }) ==
-        "matmul: a bias [5] does not fit: it is one row, for a product of two matrices, not of [2, 3, 4] and [4, 5]");
-  CHECK(error_of([&] { matmul(a.select(0, 0).select(0, 0), b, &bias); }).find("a bias [5] does not fit") == 8);
-  CHECK(error_of([&] { matmul(a.select(0, 0), b, &a); }).find("a bias [2, 3, 4] does not fit") == 8);
+TEST_CASE("array: linear is the product with the transposed weight, then the bias, for any strides") {
+  const Array x = random_array({2, 3, 4}, 1), w = random_array({5, 4}, 2), bias = random_array({5}, 3);
+  const Array product = matmul(x, w.transpose(0, 1));
+  CHECK(same_bits(linear(x, w, Array()), product));
+  CHECK(same_bits(linear(x, w, bias), product + bias));
+  CHECK(same_bits(linear(x.transpose(0, 1), w, bias), (product + bias).transpose(0, 1).contiguous()));
+  CHECK(
+      same_bits(linear(x.select(0, 1).select(0, 2), w, bias), (product + bias).select(0, 1).select(0, 2).contiguous()));
+  const Array turned = random_array({4, 5}, 4);
+  CHECK(same_bits(linear(x, turned.transpose(0, 1), bias), matmul(x, turned) + bias));
+  CHECK(linear(Array::zeros({2, 0, 4}), w, bias).shape() == Shape{2, 0, 5});
+  CHECK(linear(x, Array::zeros({0, 4}), Array()).shape() == Shape{2, 3, 0});
+  CHECK(same_bits(linear(Array::zeros({2, 0}), Array::zeros({5, 0}), bias), bias.expand({2, 5}).contiguous()));
+  CHECK(error_of([&] { linear(x, x, bias); }) == "linear: weight must be [out, in], but has shape [2, 3, 4]");
+  CHECK(error_of([&] { linear(x, turned, bias); }) == "linear: x [2, 3, 4] needs a last extent of 5 for weight [4, 5]");
+  CHECK(error_of([&] { linear(x, w, x); }) == "linear: bias [2, 3, 4] does not fit weight [5, 4]");
 }
 
 TEST_CASE("array: sums, products and quotients with a number of any type") {

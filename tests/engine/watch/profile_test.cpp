@@ -122,6 +122,18 @@ TEST_CASE("profile: what a rule reads counts once, however many gradients it sen
 }
 
 TEST_CASE("profile: of a composed op the ops inside count forward, and its own rule backward") {
+  fake_time = 0;
+  ProfileTotals totals;
+  {
+    Profile profile(totals, fake_clock, 0);
+    sum(slow(Tensor(random_array({4, 3}, 1)).requires_grad_(), 1)).backward();
+  }
+  CHECK(totals.ops.at("neg").flops == 12);
+  CHECK(totals.ops.at("slow").flops == 0);
+  CHECK(totals.ops.at("slow").backward_moved > 0);
+}
+
+TEST_CASE("profile: a GELU inside a product is counted with it, twice backward") {
   ProfileTotals totals;
   {
     Profile profile(totals, fake_clock, 0);
@@ -129,7 +141,7 @@ TEST_CASE("profile: of a composed op the ops inside count forward, and its own r
     sum(gelu_linear(Tensor(random_array({4, 3}, 1)).requires_grad_(), weight)).backward();
   }
   const Index product = 2 * 4 * 3 * 2;
-  CHECK(totals.ops.at("linear").flops == product);
+  CHECK(totals.ops.at("gelu_linear").flops == product + 4 * 3);
   CHECK(totals.ops.at("gelu_linear").backward_flops == 2 * product + 4 * 3);  // dx through gelu, dW
   CHECK(totals.ops.at("gelu_linear").backward_moved > 0);
 }
