@@ -80,7 +80,7 @@ inline Array operator-(Number auto s, const Array& x) { return zip(kernels::tabl
 inline Array operator*(Number auto s, const Array& x) { return zip(kernels::table().mul, static_cast<real>(s), x); }
 inline Array operator/(Number auto s, const Array& x) { return zip(kernels::table().div, static_cast<real>(s), x); }
 
-/// total += x, in place where `total` owns its elements. Shapes must be equal.
+/// total += x. If another array shares total's elements, total gets its own copy first. Errors: shapes that differ.
 void accumulate(Array& total, const Array& x);
 /// The same only for positions start, start + step, ... of an axis: where a slice's gradient is added.
 void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x);

@@ -1,4 +1,4 @@
-// Backward: from a result to the leaves, newest op first; each op's rule runs once and is then dropped.
+// Backward, from a result to the leaves: collect the ops behind the result, sort them, run their rules, newest op first.
 #include "engine/autograd/backward.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Op, which opens every op and records its rule: the only header that an op's file needs.
+// Op, which opens every op and records its rule.
 #pragma once
 
 #include <concepts>

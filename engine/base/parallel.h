@@ -22,7 +22,8 @@ void set_threads(Integer n);
 /// and the worker starts after 9. Longer chunks balance badly, and one delayed thread holds up the whole job.
 constexpr Index grain_for(double nanoseconds) {
   constexpr double chunk = 3'000;
-  return nanoseconds * 1e9 <= chunk ? 1000000000 : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
+  constexpr Index most = 1'000'000'000;  // the quotient must fit an Index, also for 0 nanoseconds
+  return nanoseconds * most <= chunk ? most : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
 }
 
 /// The grain for a loop of `count` such items that runs again and again over the same data, larger than a cache: at

@@ -41,7 +41,7 @@ inline Tensor div(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// -x.
+/// -x. Its rule need not ask dx.wants(0): an op without a tracked input records no rule.
 inline Tensor neg(const Tensor& x) {
   Op op("neg", x);
   return op.record(-x.array(), [](const Array& dy, Grads& dx) { dx.add(0, -dy); });

@@ -48,11 +48,9 @@ void gemm_pack(const real* x, Index row, Index column, Index k, Index columns, I
 // A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and one takes four; the
 // more, the more often each loaded element of A and B is used. All of a tile's accumulators, a row of B and an element
 // of A fit the registers: each lanes file says how tall and wide the largest tile is. Fewer rows are multiplied by more
-// registers of B, and a single register of columns by more rows, up to `tallest`.
+// registers of B.
 constexpr int accumulators = tile_rows * tile_registers, most_registers = register_count == 16 ? 4 : 2 * tile_registers;
-constexpr int tallest = tile_rows < 6 ? tile_rows : tile_rows > 12 ? 16 : 12;
 constexpr int registers_of(int rows) {
-  if (rows > tile_rows) return 1;
   return accumulators / rows < most_registers ? accumulators / rows : most_registers;
 }
 
@@ -140,9 +138,9 @@ void multiply_tile(const TileBlock& t, const real* a, Index a_k, const real* b, 
 
 using MultiplyTile = decltype(multiply_tile<1, 1, false>);
 struct Tiles {
-  MultiplyTile* of[tallest][most_registers][2];  // [rows - 1][registers - 1][edge]
+  MultiplyTile* of[tile_rows][most_registers][2];  // [rows - 1][registers - 1][edge]
 };
-template <int rows = tallest, int registers = registers_of(rows)>
+template <int rows = tile_rows, int registers = registers_of(rows)>
 constexpr void add_tiles(Tiles& all) {
   all.of[rows - 1][registers - 1][0] = multiply_tile<rows, registers, false>;
   all.of[rows - 1][registers - 1][1] = multiply_tile<rows, registers, true>;
@@ -166,11 +164,11 @@ constexpr MultiplyTile* copying_tile = multiply_tile<rows, registers_of(rows), f
 constexpr Index tiles_down(Index rows) { return (rows + tile_rows - 1) / tile_rows; }
 
 struct Widths {
-  Index of[tallest + 1];
+  Index of[tile_rows + 1];
 };
 constexpr Widths widths = [] {
   Widths all{};
-  for (int rows = 1; rows <= tallest; ++rows) all.of[rows] = registers_of(rows) * Reg::lanes;
+  for (int rows = 1; rows <= tile_rows; ++rows) all.of[rows] = registers_of(rows) * Reg::lanes;
   return all;
 }();
 
@@ -183,15 +181,12 @@ Index gemm_width(Index rows) {
 /// Rows are split evenly: 16 are 8 + 8 and 64 four times 13 and 12, rather than 14s and a small rest.
 struct RowsOfTiles {
   Index down, rows, taller;  // the first `taller` ones have a row more
-  MOTE_INLINE explicit RowsOfTiles(Index all, bool tall = false)
-      : down(tall ? (all + tallest - 1) / tallest : tiles_down(all)), rows(all / down), taller(all - rows * down) {}
+  MOTE_INLINE explicit RowsOfTiles(Index all) : down(tiles_down(all)), rows(all / down), taller(all - rows * down) {}
 };
 
-// Not inlined, as gemm_tiles() would save registers for them even where all is one tile.
-
 /// A row of tiles at a time: its part of A stays in the first-level cache while B passes.
-[[gnu::noinline]] void multiply_rows_of_tiles(const TileBlock& t) {
-  const RowsOfTiles split(t.rows, t.columns <= Reg::lanes && !t.a_panel);
+void multiply_rows_of_tiles(const TileBlock& t) {
+  const RowsOfTiles split(t.rows);
   const Index width = t.width ? t.width : widths.of[split.rows + (split.taller > 0)];
   const Index panel = t.width ? t.b_panel : width;
   const real* a = t.a;
@@ -217,7 +212,7 @@ struct RowsOfTiles {
 
 /// The first row of tiles copies B while it multiplies, which hides the time that B takes to arrive; the others read
 /// the copy. Only tiles of the two largest heights do; columns that they do not copy are copied before.
-[[gnu::noinline]] void copy_and_multiply(const TileBlock& t) {
+void copy_and_multiply(const TileBlock& t) {
   const RowsOfTiles split(t.rows);
   const Index rows = split.rows + (split.taller > 0), width = widths.of[rows], depth = t.k;
   Index copied = 0;
@@ -242,11 +237,10 @@ struct RowsOfTiles {
 
 /// See kernels.h.
 void gemm_tiles(const TileBlock& t) {
-  if (t.copy) return copy_and_multiply(t);
-  if (t.rows <= tallest && t.columns <= Reg::lanes && t.width == 0 && !t.a_panel)  // one tile: nothing to split
-    return tiles.of[t.rows - 1][0][t.columns < Reg::lanes](t, t.a, t.a_k, t.b, t.c, 0);
-  multiply_rows_of_tiles(t);
+  t.copy ? copy_and_multiply(t) : multiply_rows_of_tiles(t);
 }
+
+/// See kernels.h.
 void gemm_pack_rows(TileBlock& t, real* out) {
   const RowsOfTiles split(t.rows);
   const Index tall = split.taller * (split.rows + 1);
