@@ -1,4 +1,4 @@
-// Backward, from a result to the leaves: collect the ops behind the result, sort them, run their rules, newest op first.
+// Backward: collect the ops behind a result, sort them, run their rules from the newest to the oldest.
 #include "engine/autograd/backward.h"
 
 #include <algorithm>
