@@ -281,6 +281,31 @@ TEST_CASE("architecture: each room has a README") {
     CHECK_MESSAGE(std::count(all.begin(), all.end(), room + "/README.md") == 1, room, " has no README.md");
 }
 
+TEST_CASE("architecture: every block of C++ on a page has a name, and tests/readme.cmake builds it") {
+  std::string script;
+  for (const std::string& line : lines_of("tests/readme.cmake")) script += line + "\n";
+  Names pages = written_files();
+  std::erase_if(pages, [](const std::string& file) { return !file.ends_with(".md"); });
+  int blocks = 0;
+  for (const std::string& page : pages) {
+    std::string before;
+    for (const std::string& line : lines_of(page)) {
+      if (line == "```cpp") {
+        ++blocks;
+        static const std::regex marker("<!-- block: ([a-z_]+) -->");
+        std::smatch name;
+        const bool named = std::regex_match(before, name, marker);
+        CHECK_MESSAGE(named, page, " has a block of C++ without a name, after: ", before);
+        if (named)
+          CHECK_MESSAGE(std::regex_search(script, std::regex("[( ]" + name[1].str() + "[ )\n]")), page, ": ",
+                        name[1].str());
+      }
+      before = line;
+    }
+  }
+  CHECK(blocks > 20);
+}
+
 /// The headings of a page, as links name them: small letters, a hyphen for each space, nothing for other signs.
 Names headings(const std::string& page) {
   Names found;

@@ -61,7 +61,7 @@ foreach(picture IN ITEMS loss.svg heads.svg)
 endforeach()
 
 # What the programs print stands below them.
-foreach(name IN ITEMS fit run keep pytorch attention watch reach diagnose)
+foreach(name IN ITEMS fit run keep pytorch attention watch apart reach diagnose)
   run_block(${name})
   string(FIND "${readme}" "<!-- output: ${name} -->\n```\n${printed}```\n" found)
   if(found EQUAL -1)
