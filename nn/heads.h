@@ -12,6 +12,7 @@ namespace mote {
 inline Index checked_heads(const char* who, Index width, Index heads, Index n_kv_head, Index block_size,
                            const AttentionOptions& options) {
   check_in(who, width >= 1 && heads >= 1, "width ", width, " and heads ", heads, " must be at least 1");
+  check_in(who, width <= Shape::max_numel, "width ", width, " is above ", Shape::max_numel);
   check_in(who, width % heads == 0, "width ", width, " is not divisible by ", heads, " heads");
   const Index shared = n_kv_head != 0 ? n_kv_head : heads;
   check_in(who, shared >= 1 && heads % shared == 0, heads, " heads cannot share n_kv_head = ", n_kv_head, " evenly");

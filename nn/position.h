@@ -101,7 +101,9 @@ class Rotary {
 
  private:
   void fill(Index start, Index end, Array& cosines, Array& sines) const {
-    cosines = Array::empty({end - start, half_}), sines = Array::empty({end - start, half_});
+    cosines = Array::empty({end - start, half_});
+    sines = Array::empty({end - start, half_});
+    if (start == end) return;
     real *const c = cosines.mutate(), *const s = sines.mutate();
     for (Index i = 0; i < half_; ++i) {
       const real exponent = static_cast<real>(2 * i) / static_cast<real>(2 * half_);

@@ -34,6 +34,8 @@ struct TransformerBlockOptions {
 
   /// The same with all defaults filled in, for blocks of width C. Errors: an n_inner below 0.
   TransformerBlockOptions resolved(Index width) const {
+    check_in("TransformerBlock", width >= 1 && width <= Shape::max_numel, "width ", width, " is not in [1, ",
+             Shape::max_numel, "]");
     check_in("TransformerBlock", n_inner >= 0, "n_inner ", n_inner, " must be at least 0");
     TransformerBlockOptions o = *this;
     const auto follow = [](auto& part, auto whole) { part = part.value_or(whole); };

@@ -60,9 +60,10 @@ struct Heads {
 /// once per weight in row-major order, masked ones included. Equal in every bit to plain_attention() if all values are
 /// finite.
 ///
-/// Observers can see "scores" before masks, "weights" and "dropped_weights" (after dropout), all [B, H, Tq, Tk], and
-/// "heads", what each head gives to a layer's output projection, [B, H, Tq, dv]. B is the product of all axes before
-/// heads. If one of them changes a value, the formula runs in place of this op.
+/// Observers can see four values. "scores" are those before masks, [B, H, Tq, Tk]. "weights" and "dropped_weights" have
+/// the same shape; the second are those after dropout. "heads" is what each head gives to a layer's output projection,
+/// [B, H, Tq, dv]. B is the product of all axes before heads. If an observer changes a value, the formula runs in place
+/// of this op.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
 /// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is

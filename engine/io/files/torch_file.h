@@ -48,12 +48,13 @@ struct TorchItem {
 /// What torch.load(path) returns of a file of torch.save (PyTorch 1.6 and later). Nothing of it is executed. An
 /// OrderedDict is a dict, without the attributes of a state_dict; torch.Size is a tuple, a Parameter a tensor. Tensors,
 /// of any device, become what read_any (engine/io/files/elements.h) makes of their elements. Tensors that share a
-/// storage share it here, too; those that are not in row-major order are copied. All else becomes a TorchObject: other
-/// classes, complex and sparse tensors, tensors of 9 axes and more, ints above 64 bits, in mote over float also a
+/// storage share it here, too. Those that are not in row-major order are copied. All else becomes a TorchObject: other
+/// classes, complex and sparse tensors, tensors of 9 axes and more, ints above 64 bits. In mote over float it is also a
 /// float64 tensor with a value that is no float32.
 /// Errors, in one sentence that opens with the source's name: a dict with a key twice; containers nested deeper than
-/// 64, or in themselves; more than 2^18 values and one for every 32 bytes of the file, where what is used twice counts
-/// twice; more copied elements than 2^20 and one for every byte; a damaged file, in what is used of it.
+/// 64, or in themselves; a damaged file, in what is used of it. Two limits stop a small file from filling the memory.
+/// There may be 2^18 values and one more for every 32 bytes of the file; a value that is used twice counts twice. There
+/// may be 2^20 copied elements and one more for every byte.
 TorchValue load_torch(const ByteSource& source);
 TorchValue load_torch(const std::string& path);
 
