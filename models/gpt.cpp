@@ -82,9 +82,10 @@ GPT::GPT(const GPTConfig& c, const Init& init)
     const bool feeds_sum = name.ends_with("c_proj.weight");
     if (parameter.shape().rank() >= 2) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
     if (name.ends_with(".bias")) init::constant(parameter, 0);  // the weights of norms stay 1
-    check_in("GPT", parameter.value().layout().is_contiguous(), "no rule draws '", name, "', of shape ",
-             parameter.shape(), ": GPT's constructor draws matrices and sets biases, other parameters of a layer need ",
-             "a line there");
+    check_in("GPT", !Init::left_undrawn(parameter.value()), "no rule draws '", name, "', of shape ", parameter.shape(),
+             ": GPT's constructor in models/gpt.cpp draws matrices and sets biases. Add a line there, such as if "
+             "(name.ends_with(\".scale\")) init::constant(parameter, 1); or begin with a constant, which needs none: "
+             "Parameter(Array::full({n}, 1))");
   }
 }
 

@@ -118,10 +118,4 @@ std::string fields_text(const C& config) {
   return text;
 }
 
-/// Whether every field is equal.
-template <class C>
-bool same_fields(const C& a, const C& b) {
-  return fields(a) == fields(b);
-}
-
 }  // namespace mote

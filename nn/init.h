@@ -26,6 +26,11 @@ class Init {
   const Generator& random() const& { return random_; }
   Generator random() && { return random_; }
   bool draws() const { return draws_; }
+  /// Whether `a` is what Init::none gave and nobody has drawn or set since.
+  static bool left_undrawn(const Array& a) {
+    const bool one_element_for_all = a.rank() == 0 || a.stride(0) == 0;
+    return one_element_for_all && a.layout().offset() == 1;
+  }
 
   /// Uniform in [low, high), or normal; zeros if draws() is false. Draws float32 in both builds of the library.
   Array uniform(const Shape& shape, Real low, Real high) const {
@@ -42,7 +47,7 @@ class Init {
   }
 
  private:
-  static Array nothing(const Shape& shape) { return Array(0).expand(shape); }
+  static Array nothing(const Shape& shape) { return Array::zeros({2}).select(0, 1).expand(shape); }
   static std::span<real> values(Array& a) { return {a.mutate(), static_cast<std::size_t>(a.numel())}; }
   Generator random_;
   bool draws_ = true;

@@ -166,7 +166,7 @@ class Layer : public Module,
   using detail::WrongCalls<Derived>::operator();
   /// For one that has forgotten its own.
   void visit(Visitor&) override {
-    static_assert(!std::is_same_v<decltype(&Derived::visit), void (Layer::*)(Visitor&)>,
+    static_assert(std::is_same_v<decltype(&Derived::visit), void (Derived::*)(Visitor&)>,
                   "a layer lists its fields: void visit(Visitor& v) override { v(\"weight\", weight); }");
   }
   template <class... Arguments>

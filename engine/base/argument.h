@@ -47,7 +47,7 @@ class Integer {
   template <detail::Whole T>
   constexpr Integer(T n) : n_(static_cast<Index>(n)) {}
   template <detail::NoWhole T>
-  __attribute__((unavailable("an integer stands here, not a bool or a letter: a flag comes after it, sum(x, 1, true)")))
+  __attribute__((unavailable("an integer stands here, no bool or letter: flags follow it, as in sum(x, 1, true)")))
   Integer(T no_number);
   template <std::floating_point T>
   __attribute__((unavailable("an integer stands here, not a fraction: write 1, not 1.0"))) Integer(T fraction);
@@ -72,7 +72,7 @@ class Real {
   template <class T>
   requires(detail::Whole<T> || std::floating_point<T>) constexpr Real(T x) : x_(static_cast<double>(x)) {}
   template <detail::NoWhole T>
-  __attribute__((unavailable("a number stands here, not a bool: a flag comes after it, var(x, -1, 1, true)")))
+  __attribute__((unavailable("a number stands here, no bool: flags follow it, as in var(x, -1, 1, true)")))
   Real(T no_number);
   constexpr operator double() const { return x_; }
   friend std::string text_of(Real x) { return text_of(x.x_); }

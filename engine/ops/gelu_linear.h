@@ -14,8 +14,12 @@ namespace mote {
 inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                           GeluForm form = GeluForm::exact) {
   Op op("gelu_linear", x, weight, bias);
-  const kernels::Table& t = kernels::table();
-  const Array h = map(form == GeluForm::exact ? t.gelu : t.gelu_tanh, x.array());
+  x.array().require();
+  Array h;
+  {
+    const NoGrad only_values;
+    h = gelu(x, form).array();  // an op, so that observers see it
+  }
   return op.record(linear(h, weight.array(), bias.array()), save(x.array().contiguous(), weight, form),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& weight, GeluForm form) {
                      const kernels::Table& t = kernels::table();

@@ -103,8 +103,8 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
 }
 
 /// Parts of `size` along an axis; the last may be smaller. Errors: size < 1. A number alone: {2} is a list of sizes.
-template <class Number>
-requires std::is_arithmetic_v<Number> std::vector<Tensor> split(const Tensor& x, Number number, Integer axis = 0) {
+template <detail::Whole Number>
+std::vector<Tensor> split(const Tensor& x, Number number, Integer axis = 0) {
   const Op op("split");
   const Index size = Integer(number);
   check(size >= 1, "size ", size, " must be at least 1");
@@ -112,6 +112,10 @@ requires std::is_arithmetic_v<Number> std::vector<Tensor> split(const Tensor& x,
   for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min(size, left));
   return split(x, sizes, axis);
 }
+
+template <std::floating_point Number>
+__attribute__((unavailable("an integer stands here, not a fraction: write 1, not 1.0"))) std::vector<Tensor> split(
+    const Tensor& x, Number fraction, Integer axis = 0);
 
 /// At most `count` parts of equal size (the last may be smaller) along an axis. Errors: count < 1.
 inline std::vector<Tensor> chunk(const Tensor& x, Integer count, Integer axis = 0) {

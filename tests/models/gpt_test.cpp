@@ -31,10 +31,10 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
     const std::string first = f.words.substr(0, f.words.find('|')), last = f.words.substr(f.words.rfind('|') + 1);
     const std::string other = f.words.empty() ? (f.value == "1" ? "2" : "1") : f.value == last ? first : last;
     CHECK(set_field(c, f.name, other));
-    CHECK_MESSAGE(!same_fields(c, GPTConfig()), f.name);
+    CHECK_MESSAGE(fields(c) != fields(GPTConfig()), f.name);
     GPTConfig again;
     for (const Field& g : fields(c)) CHECK(set_field(again, g.name, g.value));
-    CHECK(same_fields(again, c));
+    CHECK(fields(again) == fields(c));
   }
   GPTConfig c;
   CHECK(set_field(c, "window", "5"));
@@ -81,7 +81,7 @@ TEST_CASE("GPTConfig: what the presets are") {
   CHECK((!alone.block.feed_forward && !alone.tie_weights && alone.n_layer == 2));
   for (const GPTConfig& c : {gpt2, nano, llama, alone})
     CHECK((c.block.norm_order == NormOrder::pre && c.block.attention.window == 0 && !c.unbounded()));
-  for (const GPTConfig::Preset& p : GPTConfig::presets()) CHECK(same_fields(GPTConfig::preset(p.name), p.make()));
+  for (const GPTConfig::Preset& p : GPTConfig::presets()) CHECK(fields(GPTConfig::preset(p.name)) == fields(p.make()));
   CHECK(error_of([] { GPTConfig::preset("gpt3"); }) == "preset 'gpt3' is none of gpt2, nanogpt, llama, attention_only");
   const GPTConfig eight = llama.resized(3, 8, 64), six = llama.resized(1, 6, 48);
   CHECK((eight.n_layer == 3 && eight.n_head == 8 && eight.n_embd == 64 && eight.block.projections.n_kv_head == 4));

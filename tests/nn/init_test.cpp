@@ -6,6 +6,23 @@
 namespace mote::test::init_test {
 namespace {
 
+TEST_CASE("what Init::none left is known, whatever its shape, until it is drawn or set") {
+  const Init none = Init::none(Generator(1));
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}, Shape{3}, Shape{2, 3}}) {
+    const Parameter p(none.normal(shape, 1, 0.02));
+    CHECK(p.shape() == shape);
+    CHECK(p.value().to_vector() == std::vector<real>(static_cast<std::size_t>(shape.numel())));
+    CHECK(Init::left_undrawn(p.value()));
+    init::constant(p, 0);
+    CHECK(!Init::left_undrawn(p.value()));
+    p.set(none.uniform(shape, 0, 1));
+    CHECK(Init::left_undrawn(p.value()));
+    init::normal(p, 0, 1, Generator(1));
+    CHECK(!Init::left_undrawn(p.value()));
+    CHECK(!Init::left_undrawn(Array::full(shape, 1)));
+  }
+}
+
 TEST_CASE("initialisers draw PyTorch's numbers") {
   // torch.manual_seed(123); w = torch.empty(2, 3); and then. The others: init_vectors_test.
   const Parameter w(Array::full({2, 3}, nan));

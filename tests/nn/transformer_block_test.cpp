@@ -1,4 +1,6 @@
 // TransformerBlock: every kind equal to its parts by hand; check_module, PyTorch's numbers, what follows what.
+#include <set>
+
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 #include "tests/vectors.h"
@@ -95,12 +97,12 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
 TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {
   const auto has_bias = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector<bool>{std::get<LayerNorm>(m.ln_1.layer).bias.defined(),
-                             std::get<LayerNorm>(m.ln_2->layer).bias.defined(),
-                             m.attn.c_attn.bias.defined(),
-                             m.attn.c_proj.bias.defined(),
-                             m.mlp->c_fc.bias.defined(),
-                             m.mlp->c_proj.bias.defined()};
+    std::set<std::string> there;
+    for (const NamedParameter& p : named_parameters(m)) there.insert(p.name);
+    std::vector<bool> biases;
+    for (const std::string part : {"ln_1", "ln_2", "attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj"})
+      biases.push_back(there.contains(part + ".bias"));
+    return biases;
   };
   CHECK(has_bias({}) == std::vector<bool>(6, true));
   CHECK(has_bias({.bias = false}) == std::vector<bool>(6, false));
@@ -110,7 +112,10 @@ TEST_CASE("TransformerBlockOptions: parts follow the block where they are not to
   CHECK(has_bias({.projections = {.out_bias = false}}) == std::vector{true, true, true, false, true, true});
   const auto drops = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector{m.attn.attn_dropout.p, m.attn.resid_dropout.p, m.mlp->dropout.p};
+    std::vector<double> rates;
+    for (const auto& [name, layer] : named_modules(m))
+      if (const auto* const dropout = dynamic_cast<const Dropout*>(layer)) rates.push_back(dropout->p);
+    return rates;
   };
   CHECK(drops({}) == std::vector{0.0, 0.0, 0.0});
   CHECK(drops({.dropout = 0.3}) == std::vector{0.3, 0.3, 0.3});
