@@ -8,6 +8,14 @@
 
 namespace mote::detail {
 
+/// The 16 bits from `at` on, out of `count`; beyond the last 0.
+static std::uint32_t sixteen_bits(const std::uint8_t* bits, Index at, Index count) {
+  std::uint32_t word = 0;
+  for (Index byte = at / 8; byte < at / 8 + 3 && byte * 8 < count; ++byte)
+    word |= std::uint32_t(bits[byte]) << (byte - at / 8) * 8;
+  return word >> at % 8;
+}
+
 kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m) {
   const Index n = at.keys(), rows = at.rows(), lanes = m.lanes;
   if (p.masks_pairs()) {
@@ -23,11 +31,14 @@ kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const B
     for (Index i = 0; i < n + lanes - 1; ++i) m.bias[i] = -p.slopes[at.h] * static_cast<real>(std::abs(first + i));
   }
   if (p.bits) {
-    std::fill_n(m.dropout, n * lanes, real(0));
-    for (Index r = 0; r < rows; ++r) {
-      const Index bit = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
-      for (Index j = 0; j < n; ++j)
-        m.dropout[j * lanes + r] = p.bits[(bit + j) / 8] >> ((bit + j) % 8) & 1 ? p.kept_scale : real(0);
+    const Index weights = p.batch * p.heads * p.queries * p.keys;
+    for (Index first = 0; first < n; first += 16) {
+      std::uint32_t kept[block_rows] = {};  // a row's bits for 16 keys: the rows below are then one vector
+      for (Index r = 0; r < rows; ++r)
+        kept[r] = sixteen_bits(p.bits, p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + first, weights);
+      for (Index j = 0; j < std::min<Index>(16, n - first); ++j)
+        for (Index r = 0; r < lanes; ++r)
+          m.dropout[(first + j) * lanes + r] = static_cast<real>(static_cast<int>(kept[r] >> j & 1)) * p.kept_scale;
     }
   }
   const real *const q = p.q.at(at.b, at.h, at.begin), *const k = p.k.at(at.b, at.h / p.group(), at.lo);
