@@ -107,7 +107,8 @@ Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, 
 IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
   IntArray ids({1, T});
   Index* const to = ids.mutate();
-  for (Index t = 0; t < T; ++t) to[t] = t < prompt.shape()[1] ? prompt.data()[t] : (to[t - 1] + 1) % vocabulary;
+  for (Index t = 0; t < T; ++t)
+    to[t] = t < prompt.shape()[1] ? prompt.data()[t] : (to[t - 1] % vocabulary + 1) % vocabulary;
   return ids;
 }
 

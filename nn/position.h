@@ -80,6 +80,7 @@ class Rotary {
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
              " must be above 0 and finite");
     check_in("Rotary", options.length >= 0, "length ", options.length, " must be at least 0");
+    check_in("Rotary", width <= Shape::max_numel, "width ", width, " is above ", Shape::max_numel);
     half_ = static_cast<Index>(options.fraction * static_cast<double>(Index(width))) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
              " is odd, but its columns are rotated in pairs");

@@ -32,6 +32,7 @@ Array apart(const Array& x, Index heads) {
 Array with_rows(const Array& x) { return x.shape()[-1] <= 1 || x.stride(-1) == 1 ? x : x.contiguous(); }
 
 void require_heads(const Heads& heads) {
+  check_in("attention", heads.queries <= Shape::max_numel, heads.queries, " heads are too many");
   check_in("attention", heads.queries >= 1 && heads.keys >= 1 && heads.queries % heads.keys == 0, heads.queries,
            " heads of queries cannot share ", heads.keys, " of keys");
 }
