@@ -47,6 +47,8 @@ class Init {
   }
 
  private:
+  /// One element stands for all. It is the second of its storage, or left_undrawn() could not tell shape [1] from one
+  /// that was drawn.
   static Array nothing(const Shape& shape) { return Array::zeros({2}).select(0, 1).expand(shape); }
   static std::span<real> values(Array& a) { return {a.mutate(), static_cast<std::size_t>(a.numel())}; }
   Generator random_;
