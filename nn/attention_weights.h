@@ -49,7 +49,6 @@ class AttentionWeights : private Observer {
 /// What all heads attend to when `model` is called with these inputs, in evaluation mode and without gradients.
 template <class Model, class... Inputs>
 std::vector<AttentionMap> attention_maps(Model& model, const Inputs&... inputs) {
-  static_assert(!std::is_const_v<Model>, "the model is put into evaluation mode for a while: it must not be const");
   const NoGrad no_grad;
   const Evaluation evaluation(model);
   const AttentionWeights seen;

@@ -116,11 +116,11 @@ struct BlockMemory {
         {&partial, backward ? p.keys * (p.width + p.value_width) : 0}};
     const auto padded = [](Index size) { return (size + 15) / 16 * 16; };
     Index total = 0;
-    for (const auto& [place, size] : parts) total += padded(size);
+    for (const auto& [start, size] : parts) total += padded(size);
     storage = Storage(static_cast<std::size_t>(total) * sizeof(real));
     real* next = static_cast<real*>(storage.data());
-    for (const auto& [place, size] : parts) {
-      *place = size > 0 ? next : nullptr;
+    for (const auto& [start, size] : parts) {
+      *start = size > 0 ? next : nullptr;
       next += padded(size);
     }
   }

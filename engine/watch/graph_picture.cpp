@@ -166,17 +166,17 @@ Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
            " boxes are no picture: call the parts as layers, and let a GraphRecorder see them, then they are folded");
 
   Diagram diagram;
-  std::map<Index, std::size_t> place;  // of a step: its box
+  std::map<Index, std::size_t> box;  // of each step
   for (const auto& [first, ids] : boxes) {
-    for (const Index id : ids) place[id] = diagram.boxes.size();
+    for (const Index id : ids) box[id] = diagram.boxes.size();
     const bool named = seen && seen->names_.count(ids.back());
     diagram.boxes.push_back(box_of(steps, ids, named ? seen->names_.at(ids.back()) : ""));
   }
   diagram.boxes.back().colour = "#fde3c8";
   std::set<std::pair<std::size_t, std::size_t>> drawn;
-  for (const auto& [id, to] : place)
+  for (const auto& [id, to] : box)
     for (const Index input : steps.at(id).inputs)
-      if (const auto from = place.find(input); from != place.end() && from->second != to)
+      if (const auto from = box.find(input); from != box.end() && from->second != to)
         if (drawn.emplace(from->second, to).second || boxes.size() == steps.size())
           diagram.arrows.emplace_back(from->second, to);
   diagram.notes = {grouped(static_cast<Index>(steps.size())) + " steps to a result of shape " + text_of(end.shape),
