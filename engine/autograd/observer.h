@@ -67,7 +67,7 @@ struct Event {
   /// Bytes that the rule keeps until backward.
   Index kept_bytes() const {
     Index bytes = 0;
-    for (const KeptValue& value : kept) bytes += node ? value.bytes() : 0;
+    for (const KeptValue& one : kept) bytes += node ? one.bytes() : 0;
     return bytes;
   }
 };

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "engine/base/real.h"
+#include "engine/base/argument.h"
 
 namespace mote {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "engine/base/real.h"
+#include "engine/base/argument.h"
 #include "engine/base/words.h"
 
 namespace mote {
