@@ -204,7 +204,8 @@ inline void check_task(const Task& task, const Rule& rule) {
 }
 /// The task of this name in the list, with these options.
 inline void check_task(const std::string& name, const Rule& rule, const FieldValues& options = {}) {
-  check_task(*make_task(name, options), rule);
+  const OwnedTask task = make_task(name, options);
+  check_task(*task, rule);
 }
 
 /// Options that the task refuses, each with its sentence.

@@ -165,6 +165,8 @@ refuses_each("nn/nn.h"
   "init::constant(p, true)" "${number}" "init::xavier_uniform(p, random, true)" "${number}"
   "ReLU().train(1)" "${flag}" "named_parameters(ReLU(), 1)" "${flag}" "Init(random).normal({2}, 0, true)" "${number}")
 refuses_each("models/models.h;train/train.h"
+  "GPT g({}, random); Run r(Dataset(x.array(), x.array()), subject_of(g), {})" "deleted"
+  "GPT g({}, random); Run r(*make_task(\"copy\"), subject_of(g), {})" "deleted"
   "GPT({}, random).generate(ids, 2.0)" "${whole}" "GPT({}, random).generate(ids, true, {}, random)" "${no_bool}"
   "GPT({}, random).loss(ids, ids, {}, true)" "${number}" "fourier_basis(5.0)" "${whole}"
   "perplexity(true)" "${number}" "clip_grad_norm({p}, true)" "${number}" "DataLoader m(true, {}, random)" "${no_bool}"

@@ -28,7 +28,7 @@ int main(int, char** argv) {
   const Dataset circle(randn({40, 2}, Generator(1)).array(), randint(0, 2, {40}, Generator(2)), 0.2, "circle");
   MLP model({2, 4, 2}, Generator(1));
   Run(circle, subject_of(model), {.max_iters = 2, .batch_size = 4}, {.folder = to + "circle"})
-      .train([](const RunReport&) {});
+      .train([](const RunEvent&) {});
 
   // No checksums, a type that mote does not read, and a half beside it.
   const std::string header = R"({"h":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},)"

@@ -135,18 +135,18 @@ void in_a_run() {
   recipe.max_iters = 20;
   GPT gated = model_for();
   Run run(*task, subject_of(gated), recipe);
-  run.train([](const RunReport&) {});
+  run.train([](const RunEvent&) {});
   expect(run.evaluator().ending(0).answers.has_value(), "a run of GatedMlp");
   GPT mixed = model_for();
   mixed.transformer.h[1].mix.emplace(16, Generator(3), convolution);
   const std::string text = error_of([&] {
     Run refused(*task, subject_of(mixed), recipe);
-    refused.train([](const RunReport&) {});
+    refused.train([](const RunEvent&) {});
     refused.evaluator().ending(0);
   });
   expect(contains(text, "use_cache"), "a run refuses: " + text);
   Run whole(*task, subject_of(mixed, GenerateOptions{.use_cache = false}), recipe);
-  whole.train([](const RunReport&) {});
+  whole.train([](const RunEvent&) {});
   expect(whole.evaluator().ending(0).answers.has_value(), "a run without a cache");
 }
 

@@ -74,7 +74,7 @@ echo "$stops runs were stopped"
 echo "intervals may change, steps may grow, what is done stays done"
 cp -r b c
 "$train" --resume c --save_interval 3 --keep 1 >said
-equal b c
+equal_training b c
 "$train" --resume c --save_interval 3 --keep 1 --max_iters 26 >said
 grep -q '"max_iters": 26' c/config.json && grep -q '"save_interval": 3' c/config.json || fail "config.json"
 [ "$(newest c)" = c/step-00000026.safetensors ] && [ "$(echo c/step-*)" = "$(newest c)" ] || fail "keep 1: $(ls c)"
@@ -138,6 +138,16 @@ else
   stop HUP 3 b "$train" "${options[@]}" --out_dir b --log_interval 1
   unheard 129 "go on with --resume b"
 fi
+
+echo "many seeds, stopped and killed: the same command goes on"
+seeds=(--seeds 1-3 --jobs 2 "${options[@]}")
+"$train" "${seeds[@]}" --out_dir all >/dev/null
+for signal in 15 9 2; do
+  stop "$signal" $((signal + 3)) some/seed-$((signal % 3 + 1)) "$train" "${seeds[@]}" --out_dir some
+  ((signal == 9 || status == 0)) || grep -q "^stopped; the same command goes on from some$" said || fail "$(cat said)"
+done
+"$train" "${seeds[@]}" --out_dir some >said
+for seed in 1 2 3; do equal all/seed-$seed some/seed-$seed; done
 
 echo "no steps: the weights as they began"
 rm -rf b

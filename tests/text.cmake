@@ -54,7 +54,7 @@ endif()
 
 # A run that was stopped goes on with its text, and refuses another one.
 run(0 "going on" ${TRAIN} --resume char --max_iters 4)
-run(2 "^[^\n]*n_layer 7 contradicts the run in char, which has 1 " ${TRAIN} --resume char --n_layer 7)
+run(2 "^[^\n]*the run in char has n_layer 1 \\(here 7\\): " ${TRAIN} --resume char --n_layer 7)
 file(MAKE_DIRECTORY ${WORK_DIR}/elsewhere)
 file(RENAME ${WORK_DIR}/my.txt ${WORK_DIR}/elsewhere/it.txt)
 run(2 "cannot read 'my.txt'" ${TRAIN} --resume char --max_iters 5)

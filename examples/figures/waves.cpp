@@ -21,7 +21,7 @@ void figure(const std::string& folder) {
   std::vector<TableRow> rows{{"step", "held out right", "Gini", "frequencies with a tenth of the numbers' variance"}};
   for (const std::string& name : checkpoint_names(folder)) {
     const SafetensorsFile file(folder + "/" + name);
-    const std::string *const modulus = saved_setting(file, "modulus"), *const steps = file.find_metadata("steps");
+    const std::string *const modulus = saved_setting(file, "task.modulus"), *const steps = file.find_metadata("steps");
     const TensorEntry* const numbers = file.find("model.transformer.wte.weight");
     check(modulus && steps && numbers, file.name(), " is no checkpoint of a GPT on modular_addition");
     const Tensor shares = frequency_shares(file.array(*numbers).slice(0, 0, std::stoll(*modulus)));  // without "="

@@ -25,6 +25,8 @@ inline double number(const mote::Tensor& x) { return static_cast<double>(x.item(
 inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,
                       const char* words = nullptr) {
   return run_program(argv[0], [&] {
+    if (argc > 2 || (argc == 2 && argv[1][0] == '-'))
+      throw UsageError("takes the path of a picture to draw, FILE.svg, or nothing");
     if (argc > 1) mote::check_output(argv[1]);
     lesson(argc > 1 ? argv[1] : nullptr);
     if (words) std::printf("Words, explained in examples/words.md: %s.\n", words);
@@ -33,6 +35,9 @@ inline int run_lesson(int argc, char** argv, const std::function<void(const char
 }
 /// The main() of other lessons.
 inline int run_lesson(char** argv, void (*lesson)(), const char* words = nullptr) {
-  return run_lesson(
-      1, argv, [lesson](const char*) { lesson(); }, words);
+  const auto alone = [argv, lesson](const char*) {
+    if (argv[1]) throw UsageError("takes no words");  // argv ends with a null
+    lesson();
+  };
+  return run_lesson(1, argv, alone, words);
 }

@@ -22,17 +22,19 @@ using namespace mote;
 namespace {
 
 const char* const help =
-    " FILE | FOLDER [--page FILE] | PATH OTHER\n\n"
+    " FILE | FOLDER [--page FILE] | --report FOLDER | PATH OTHER\n\n"
     "  FILE        safetensors, checkpoints of mote included\n"
     "  FOLDER      a run (train --out_dir), or one of runs; --page FILE.html also writes their curves; or config.json\n"
     "              and model.safetensors of a GPT-2\n"
+    "  --report    writes the report of a run, which may have been killed, or train still, into its folder\n"
     "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model, and of two runs the\n"
     "              first step, tensor and element are shown in which they do\n\n"
     "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many\n"
     "are NaN or infinite, and its checksum: ok, WRONG (the file was changed; what it holds is not shown), or none.\n"
     "Of two tensors: the largest |a - b|, and the largest |a - b| / max(|a|, |b|); infinite where one of them alone\n"
     "is NaN or infinite, or both are infinities of other signs.\n\n"
-    "Exit code: 0; 1: a checksum is wrong, or the two differ; 2: trouble, such as a file that cannot be read.\n";
+    "Exit code: 0; 1: a checksum is wrong, a run of many cannot be read, or the two differ; 2: trouble, such as a file "
+    "that cannot be read.\n";
 
 /// Text from a file as a terminal may get it.
 std::string shown(const std::string& text) { return readable_text(text, ""); }
@@ -157,9 +159,13 @@ void print_fields(const std::string& title, const std::vector<Field>& list) {
 
 /// Prints the settings that a checkpoint has; returns the table of the model's layers, "" for a program's own data.
 std::string show_settings(const SafetensorsFile& checkpoint) {
-  const std::string* const name = saved_setting(checkpoint, "task");
-  if (name && !is_task(*name)) {
-    std::cout << shown(*name) << ": data of a program's own; only the program that made the run can go on with it\n\n";
+  const std::string *const name = saved_setting(checkpoint, "general.task"), *const model =
+                                                                                 checkpoint.find_metadata("class.name");
+  const bool own_data = name && !is_task(*name), own_model = model && *model != "GPT";
+  if (own_data || own_model) {
+    std::cout << (name ? shown(*name) : "a run") << ": "
+              << (own_data ? "data of a program's own" : "a model of class " + shown(*model) + ", not GPT")
+              << "; only the program that made the run can go on with it\n\n";
     std::vector<Field> all;
     for (const auto& [key, text] : saved_settings(checkpoint)) all.push_back({key, text, "", ""});
     print_fields("settings", all);
@@ -189,10 +195,16 @@ int show_runs(const std::string& folder, const std::vector<RunRecord>& runs, con
   for (TableRow& row : rows)
     for (std::string& cell : row) cell = shown(cell);
   std::cout << table_text(rows);
-  if (page.empty()) return 0;
+  int status = 0;
+  for (const RunRecord& run : runs)
+    if (!run.problem.empty()) {
+      std::cout << "\n" << shown(run.name) << ": " << shown(run.problem) << "\n";
+      status = 1;
+    }
+  if (page.empty()) return status;
   write_file(page, runs_html("mote: " + folder, runs));
   std::cout << "\ntheir curves are in " << shown(page) << "\n";
-  return 0;
+  return status;
 }
 
 int show_run(const std::string& folder, const std::string& page) {
@@ -215,7 +227,15 @@ int show_huggingface(const std::string& folder) {
 int run_command(int argc, char** argv) {
   std::vector<std::string> paths(argv + 1, argv + argc);
   std::string page;
-  if (paths.size() == 3 && paths[1] == "--page") page = paths[2], paths.resize(1);
+  if (paths.size() == 3 && paths[1] == "--page") {
+    page = paths[2];
+    paths.resize(1);
+  }
+  if (paths.size() == 2 && paths[0] == "--report") {
+    write_report(paths[1]);
+    std::cout << "the report is " << shown(paths[1]) << "/report.html\n";
+    return 0;
+  }
   for (const std::string& path : paths) {
     if (path == "--help" || path == "-h") {
       std::cout << "Shows what is in a file of tensors, in the folder of a run, or in that of a GPT-2; or how two "

@@ -1,10 +1,12 @@
-// train --seeds 1-10: a run with several seeds, several at a time; the worst and the median outcome.
+// train --seeds 1-10: a run with several seeds, several at a time; the worst and the median outcome. With --out_dir the
+// runs are kept, and the same command goes on where it was stopped.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <future>
 #include <iostream>
 #include <mutex>
@@ -17,6 +19,7 @@
 #include "engine/base/table.h"
 #include "examples/programs/program.h"
 #include "examples/programs/saved_run.h"
+#include "train/run/compare.h"
 
 namespace mote {
 
@@ -27,6 +30,7 @@ inline std::pair<Index, Index> read_seeds(const std::string& text, const std::st
   detail::read_field(word.c_str(), text.substr(0, dash), first);
   detail::read_field(word.c_str(), dash == text.npos ? text : text.substr(dash + 1), last);
   check(first >= 0 && first <= last, word, " ", text, " must be two seeds, the lower one first: 1-10");
+  check(last <= 1'000'000'000'000'000'000, word, " ", text, " must end at 1000000000000000000");
   return {first, last};
 }
 
@@ -37,43 +41,54 @@ inline double median(std::vector<double> x) {
   return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
-/// Trains with one seed. Returns the line of a table, and its score: the share of right answers, or a loss.
-inline std::pair<TableRow, double> train_seed(RunSettings settings, Index seed) {
+/// Trains with one seed, or goes on where its folder stands. Returns the line of a table, and its score: the share of
+/// right answers, or a loss; nothing if a signal stopped it, saved if it is kept.
+inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings settings, const Task& task, Index seed) {
   settings.run.seed = seed;
-  if (!settings.run.folder.empty()) settings.run.folder += "/seed-" + std::to_string(seed);
+  const std::string folder = settings.run.folder.empty() ? "" : settings.run.folder + "/seed-" + std::to_string(seed);
+  settings.run.folder = folder;
   const auto begin = std::chrono::steady_clock::now();
-  const std::unique_ptr<Task> task = settings.make_task();
-  GPT model = settings.new_model(*task, Generator(seed));
-  Run run(*task, subject_of(model), settings.recipe, settings.run);
+  GPT model = settings.new_model(task, Generator(seed));
+  Run run(task, settings.subject(model), settings.recipe, settings.run);
   double loss = 0;
-  run.train([&](const RunReport& r) {
-    if (const auto* const evaluation = std::get_if<EvaluationReport>(&r)) loss = evaluation->loss;
-  });
-  if (!settings.run.folder.empty()) write_report(run);
+  const std::function<bool(const RunEvent&)> see = [&](const RunEvent& event) {
+    if (const auto* const evaluation = std::get_if<EvaluationReport>(&event)) loss = evaluation->loss;
+    return StopSignal::received() == 0;
+  };
+  if (!run.train(see, 1)) return {};
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  double seconds = took.count();
+  if (!folder.empty()) {
+    write_report(folder);
+    const RunRecord record = read_run(folder);
+    seconds = record.seconds;  // of all processes that trained it
+    if (!record.evaluations.empty()) loss = record.evaluations.back().loss;
+  }
   const std::optional<Answers>& answers = run.ending()->answers;
   if (!answers) loss = run.ending()->loss;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  return {{std::to_string(seed), fixed_text(loss, 4), answers ? fixed_text(100 * answers->fraction(), 1) + " %" : "-",
-           fixed_text(took.count(), 1)},
-          answers ? answers->fraction() : loss};
+  return {{{std::to_string(seed), fixed_text(loss, 4), answers ? percent_text(answers->fraction(), 1) : "-",
+            fixed_text(seconds, 1)},
+           answers ? answers->fraction() : loss}};
 }
 
 /// Trains with every seed from `first` to `last`, `jobs` at a time, each on a thread, and prints what came of each,
-/// worst and median. Returns whether all came to what the task states. Errors: those of a run that failed.
-inline bool train_seeds(const RunSettings& settings, Index first, Index last, Index jobs) {
-  const std::unique_ptr<Task> task = settings.make_task();
+/// worst and median. Returns whether all came to what the task states of its own settings; with others it states
+/// nothing. Errors: those of a run that failed.
+inline bool train_seeds(const RunSettings& settings, const Task& task, Index first, Index last, Index jobs) {
   const TableRow titles{"seed", "  loss", "  right", "seconds"};
-  std::cout << settings.task << ": " << task->description() << "\n\n" << table_line(titles, titles);
+  std::cout << settings.task << ": " << task.description() << "\n\n" << table_line(titles, titles) << std::flush;
+  const StopSignal stop;
   std::mutex mutex;
   std::atomic<Index> next = first;
   std::vector<double> scores;
   const auto work = [&] {
-    for (Index seed = next++; seed <= last; seed = next++) {
+    for (Index seed = next++; seed <= last && StopSignal::received() == 0; seed = next++) {
       try {
-        const auto [line, score] = train_seed(settings, seed);
+        const auto trained = train_seed(settings, task, seed);
+        if (!trained) return;
         const std::lock_guard lock(mutex);
-        scores.push_back(score);
-        std::cout << table_line(line, titles, "lrrr") << std::flush;
+        scores.push_back(trained->second);
+        std::cout << table_line(trained->first, titles, "lrrr") << std::flush;
       } catch (const Error& e) {
         next = last + 1;  // the others end with the seeds that they have
         throw Error("the run with seed " + std::to_string(seed) + " failed: " + e.what());
@@ -85,15 +100,24 @@ inline bool train_seeds(const RunSettings& settings, Index first, Index last, In
   std::vector<std::future<void>> workers;
   for (Index job = 0; job < jobs; ++job) workers.push_back(std::async(std::launch::async, work));
   for (std::future<void>& worker : workers) worker.get();
+  if (const int signal = StopSignal::received(); signal != 0) {
+    const std::string& folder = settings.run.folder;
+    std::cout << (folder.empty() ? "stopped; nothing was kept: --out_dir FOLDER keeps the runs\n"
+                                 : "stopped; the same command goes on from " + folder + "\n");
+    flush_output();
+    end_by_signal(signal);
+  }
+
   std::sort(scores.begin(), scores.end());
-  const bool graded = task->graded();
+  const bool graded = task.graded();
   const double worst = graded ? scores.front() : scores.back();
-  const Outcome stated = task->outcome();
-  const bool holds = stated.holds(scores.front()) && stated.holds(scores.back());
-  const auto text = [&](double score) { return graded ? fixed_text(100 * score, 1) + " %" : fixed_text(score, 4); };
+  const Outcome stated = task.outcome();
+  const bool own = settings.own(), holds = stated.holds(scores.front()) && stated.holds(scores.back());
+  const auto text = [&](double score) { return graded ? percent_text(score, 1) : fixed_text(score, 4); };
   std::cout << (graded ? "\nright" : "\nheld-out loss") << ": worst " << text(worst) << ", median "
-            << text(median(scores)) << "; stated: " << text_of(stated) << (holds ? "\n" : ", which does not hold\n");
-  return holds;
+            << text(median(scores)) << (own ? "; stated: " : "; stated for the task's own settings: ")
+            << text_of(stated) << (own && !holds ? ", which does not hold\n" : "\n");
+  return holds || !own;
 }
 
 }  // namespace mote

@@ -25,6 +25,7 @@ struct CommandLine {
     std::string name, value = {};
     bool has_value = false;
     std::string where = {};  ///< as errors begin, before the name: "--", or "FILE:3: "; "": it is a word alone
+    bool separate = false;   ///< the value is a word of its own
   };
   std::string program;
   std::vector<Given> given = {};
@@ -41,7 +42,7 @@ struct CommandLine {
       else if (equals != text.npos)
         given.push_back({text.substr(2, equals - 2), text.substr(equals + 1), true, "--"});
       else if (i + 1 < argc && !std::string(argv[i + 1]).starts_with("--"))
-        given.push_back({text.substr(2), argv[++i], true, "--"});
+        given.push_back({text.substr(2), argv[++i], true, "--", true});
       else
         given.push_back({text.substr(2), "", false, "--"});
     }
@@ -58,20 +59,42 @@ struct CommandLine {
   }
 
   /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
-  /// stand in quotes, True and False are true and false, None is as if not given; decay_lr is a schedule. Where both
-  /// name an option, the command line wins. Errors: a UsageError that names file and line; also of another file or run.
+  /// stand in quotes, True and False are true and false, None is as if not given, 5 * 8 is 40; decay_lr is a schedule.
+  /// Where both name an option, the command line wins. Errors: a UsageError that names file and line, of all lines at
+  /// once; also of another file or run.
   void add_file(const std::string& path) {
     std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
     std::vector<Given> lines;
     std::istringstream in(text);
-    std::string line;
+    std::string line, problems;
     for (int number = 1; std::getline(in, line); ++number) {
-      const Given g = setting(line, path + ":" + std::to_string(number) + ": ");
-      if (g.name == "config" || g.name == "resume") throw UsageError(g.where + g.name + " is for the command line");
-      if (!g.name.empty() && !has(g.name)) lines.push_back(g);
+      try {
+        const Given g = setting(line, path + ":" + std::to_string(number) + ": ");
+        if (g.name == "config" || g.name == "resume") throw UsageError(g.where + g.name + " is for the command line");
+        if (!g.name.empty() && !has(g.name)) lines.push_back(g);
+      } catch (const UsageError& e) {
+        problems += (problems.empty() ? "" : "; ") + std::string(e.what());
+      }
     }
+    if (!problems.empty()) throw UsageError(problems);
     given.insert(given.begin(), lines.begin(), lines.end());
+  }
+
+  /// Gives back the words that stand behind an option of these names, which are true or false alone, and are neither:
+  /// `--diagnose copy` is --diagnose and copy.
+  void split_flags(const std::vector<std::string>& flags) {
+    std::vector<Given> all;
+    for (const Given& g : given) {
+      const bool flag = std::find(flags.begin(), flags.end(), g.name) != flags.end();
+      const bool word = flag && g.separate && g.value != "true" && g.value != "false";
+      all.push_back(g);
+      if (!word) continue;
+      all.back().value.clear();
+      all.back().has_value = false;
+      all.push_back({g.value});
+    }
+    given = all;
   }
 
  private:
@@ -79,26 +102,44 @@ struct CommandLine {
     const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
   }
+  /// Whole numbers with a * between them as their product; any other text as it is.
+  static std::string product(const std::string& text) {
+    mote::Index result = 1;
+    std::istringstream in(text);
+    std::string factor;
+    while (std::getline(in, factor, '*')) {
+      const std::string digits = trimmed(factor);
+      const bool whole = !digits.empty() && digits.size() <= 9 && digits.find_first_not_of("0123456789") == text.npos;
+      if (!whole || result > 1'000'000'000) return text;
+      result *= std::stoll(digits);
+    }
+    return text.find('*') == text.npos ? text : std::to_string(result);
+  }
   /// A line as an option, without a name if it gives none.
   static Given setting(const std::string& line, const std::string& where) {
-    const std::size_t comment = line.find('#'), equals = line.find('=');
-    const std::string key = trimmed(line.substr(0, std::min(equals, comment)));
-    if (key.empty() && equals >= comment) return {};
+    const std::string all = trimmed(line);
+    if (all.empty() || all[0] == '#') return {};
+    const std::size_t equals = all.find('=');
+    const std::string key = trimmed(all.substr(0, equals));
     const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-    if (key.empty() || !word || equals >= comment)
+    if (key.empty() || !word || equals == all.npos)
       throw UsageError(where + "a line is key = value, or a comment that begins with #");
-    std::string value = trimmed(line.substr(equals + 1, comment - equals - 1));
-    if (value.empty()) throw UsageError(where + key + " has no value");
-    if (value[0] == '\'' || value[0] == '"') {
-      const bool closed = value.size() > 1 && value.back() == value[0];
-      if (!closed) throw UsageError(where + "a quote is not closed");
-      return {key, value.substr(1, value.size() - 2), true, where};
+
+    std::string value = trimmed(all.substr(equals + 1));
+    if (!value.empty() && (value[0] == '\'' || value[0] == '"')) {  // a # in quotes begins no comment
+      const std::size_t end = value.find(value[0], 1);
+      if (end == value.npos) throw UsageError(where + "a quote is not closed");
+      const std::string rest = trimmed(value.substr(end + 1));
+      if (!rest.empty() && rest[0] != '#') throw UsageError(where + "behind a quote stands " + rest);
+      return {key, value.substr(1, end - 1), true, where};
     }
+    value = trimmed(value.substr(0, value.find('#')));
+    if (value.empty()) throw UsageError(where + key + " has no value");
     if (value == "None") return {};
     if (value == "True" || value == "False") value[0] = static_cast<char>(std::tolower(value[0]));
     if (key == "decay_lr" && (value == "true" || value == "false"))  // nanoGPT's word for it
       return {"schedule", value == "true" ? "cosine" : "constant", true, where};
-    return {key, value, true, where};
+    return {key, product(value), true, where};
   }
 };
 
@@ -122,27 +163,23 @@ class Options {
     groups_.push_back({title, fields, set});
   }
 
-  /// Takes what was given; false if that asks for --help, which is then printed. Errors: a mistake is a UsageError.
+  /// Takes what was given; false if that asks for --help, which is then printed. Errors: a UsageError with all
+  /// mistakes.
   [[nodiscard]] bool parse(const CommandLine& line) const {
+    std::string problems;
     std::set<std::string> seen;
     for (const CommandLine::Given& g : line.given) {
-      const auto [group, field] = find(g.where.empty() ? "" : g.name);
-      const bool in_file = g.where.size() > 2;
-      if (!group)
-        throw UsageError((in_file ? g.where : "") + "unknown option " + (in_file ? "" : g.where) + g.name + context +
-                         nearest(g.name));
-      if (!seen.insert(g.name).second) throw UsageError(g.where + g.name + " is given twice");
-      if (!g.has_value && field.words != "true|false") throw UsageError(g.where + g.name + " needs a value");
       try {
-        group->set(field.name, g.has_value ? g.value : "true");
-      } catch (const mote::Error& e) {
-        throw UsageError(g.where + e.what());
+        take(g, seen.insert(g.name).second);
+      } catch (const UsageError& e) {
+        problems += (problems.empty() ? "" : "; ") + std::string(e.what());
       }
     }
-    if (line.help) print_help(line.program);
+    if (line.help && problems.empty()) print_help(line.program);
     for (const CommandLine::Given& g : line.given)
       if (const std::string needs = find(g.name).second.use.needs; !line.help && !needs.empty())
-        throw UsageError(g.where + g.name + " is for " + needs);
+        problems += (problems.empty() ? "" : "; ") + g.where + g.name + " is for " + needs;
+    if (!problems.empty()) throw UsageError(problems);
     return !line.help;
   }
 
@@ -152,6 +189,20 @@ class Options {
     std::function<std::vector<mote::Field>()> fields;
     std::function<void(const std::string&, const std::string&)> set;
   };
+  void take(const CommandLine::Given& g, bool first) const {
+    const auto [group, field] = find(g.where.empty() ? "" : g.name);
+    const bool in_file = g.where.size() > 2;
+    if (!group)
+      throw UsageError((in_file ? g.where : "") + "unknown option " + (in_file ? "" : g.where) + g.name + context +
+                       nearest(g.name));
+    if (!first) throw UsageError(g.where + g.name + " is given twice");
+    if (!g.has_value && field.words != "true|false") throw UsageError(g.where + g.name + " needs a value");
+    try {
+      group->set(field.name, g.has_value ? g.value : "true");
+    } catch (const mote::Error& e) {
+      throw UsageError(g.where + e.what());
+    }
+  }
   /// The field of this name and its group, or null.
   std::pair<const Group*, mote::Field> find(const std::string& name) const {
     for (const Group& group : groups_)

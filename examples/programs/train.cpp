@@ -25,7 +25,7 @@ struct Command {
   std::string task = "copy", out_dir, resume, from, config, seeds;
   Index jobs = 1;
   std::optional<Index> log_interval = {};
-  bool diagnose = false;
+  bool diagnose = false, use_cache = true, accept_changes = false;
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
@@ -35,6 +35,8 @@ struct Command {
     v("config", config, "a file with options, a line for each: max_iters = 2000");
     v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
     v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
+    v("use_cache", use_cache, "answer with a cache of keys and values; false: for a layer of your own that has none");
+    v("accept_changes", accept_changes, "resume although the model, the data or mote compute another loss than then");
     v("diagnose", diagnose,
       "instead of training, measure what keeps a model from learning; see when_it_does_not_learn.md");
     v("log_interval", log_interval, "steps between two lines of progress where no terminal shows them; default: none");
@@ -47,10 +49,11 @@ GPT new_model(const Task& task, const RunSettings& settings) {
   GPT made = settings.new_model(task, Generator(settings.run.seed));
   RunOptions trial = settings.run;
   trial.folder.clear();
-  const std::vector<SettingsGroup> all = Run(task, subject_of(made), settings.recipe, trial).settings();
+  const std::vector<SettingsGroup> all = Run(task, settings.subject(made), settings.recipe, trial).settings();
   const std::string& folder = settings.run.folder;
   if (!folder.empty()) config_json(all);
-  if (!settings.run.fresh) check_settings(SafetensorsFile(newest_checkpoint(folder)), all, folder);
+  const std::string newest = settings.run.fresh || folder.empty() ? "" : newest_checkpoint(folder);
+  if (!newest.empty()) check_settings(SafetensorsFile(newest), all, folder);
   return made;
 }
 
@@ -67,12 +70,12 @@ void report(const Run& run) {
 bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   Progress progress(std::cout, terminal, {.every_steps = log_interval.value_or(0), .tokens_per_step = tokens_per_step});
-  const std::function<bool(const RunReport&)> see = [&](const RunReport& report) {
-    if (const auto* const r = std::get_if<StepReport>(&report)) {
+  const std::function<bool(const RunEvent&)> see = [&](const RunEvent& event) {
+    if (const auto* const r = std::get_if<StepReport>(&event)) {
       if (terminal || log_interval) progress.update(r->step + 1, r->steps, r->loss, r->learning_rate, r->grad_norm);
-    } else if (!std::holds_alternative<RunEnding>(report)) {
+    } else if (!std::holds_alternative<RunEnding>(event)) {
       std::ostringstream text;
-      text << report;
+      text << event;
       progress.note(text.str());
     }
     return StopSignal::received() == 0 && std::cout.good();
@@ -101,7 +104,7 @@ bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
 
 void show_ending(const Task& task, const RunEnding& end) {
   if (!end.answers) {
-    std::cout << RunReport(end) << "\n";
+    std::cout << RunEvent(end) << "\n";
   } else {
     const Answers& all = *end.answers;
     const std::string kind = task.holds_out() ? " held-out " : " fresh ";
@@ -109,7 +112,7 @@ void show_ending(const Task& task, const RunEnding& end) {
     for (const EvaluationReport::Sample& s : all.first)
       std::cout << "  question " << s.question << "   answer " << s.answer << (*s.right ? "   right\n" : "   wrong\n");
     std::cout << "exact match on " << all.total << kind << "sequences: " << all.exact << " ("
-              << fixed_text(100 * all.fraction(), 1) << " %); with its own settings, the task reaches "
+              << percent_text(all.fraction(), 1) << "); with its own settings, the task reaches "
               << text_of(task.outcome()) << "\n"
               << (all.mistakes.empty() ? "" : "first mistakes:\n");
     for (const Answers::Mistake& m : all.mistakes)
@@ -125,7 +128,7 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
     from = nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer,
                          settings.run.seed + settings.recipe.data_seed);
   }
-  std::optional<Run> run(std::in_place, task, subject_of(model), settings.recipe, settings.run, from);
+  std::optional<Run> run(std::in_place, task, settings.subject(model), settings.recipe, settings.run, from);
   const GPTConfig& c = model.config;
   std::cout << settings.task << ": " << task.description() << "\na GPT of " << parameter_count(model)
             << " parameters: layers " << c.n_layer << ", heads " << c.n_head << ", width " << c.n_embd
@@ -142,7 +145,7 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   if (!train(*run, command.log_interval, tokens * settings.recipe.gradient_accumulation_steps))
     end_stopped(run, StopSignal::received());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  std::cout << "trained " << last - first << " steps in " << fixed_text(took.count(), 1) << " s\n\n";
+  std::cout << "trained " << last - first << " steps; with all evaluations " << fixed_text(took.count(), 1) << " s\n\n";
   show_ending(task, *run->ending());
   if (!settings.run.folder.empty()) report(*run);
   return 0;
@@ -167,7 +170,7 @@ int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
 int list_tasks() {
   std::vector<TableRow> rows{{"task", "outcome", "chance", "steps", "seconds", "what there is to learn"}};
   for (const std::string& name : task_names()) {
-    const std::unique_ptr<Task> task = make_task(name);
+    const OwnedTask task = make_task(name);
     const Outcome outcome = task->outcome();
     std::string what = task->description(), chance = "-", seconds = "-";
     if (what.size() > 80) what = what.substr(0, what.rfind(' ', 78)) + " ...";
@@ -181,9 +184,9 @@ int list_tasks() {
 }
 
 int run_command(int argc, char** argv) {
-  const CommandLine line = read_command_line(argc, argv);
-  Options options("Trains a small decoder language model on a task and shows what it learned.");
   Command command;
+  const CommandLine line = read_command_line(argc, argv, fields(command));
+  Options options("Trains a small decoder language model on a task and shows what it learned.");
   options.add("this program", command);
   if (line.peek("task", "") == "list" || (argc == 2 && line.help)) {
     RunOptions run{.folder = "?"};
@@ -196,16 +199,24 @@ int run_command(int argc, char** argv) {
   RunSettings settings = settings_of(line);
   settings.add_to(options);
   if (!options.parse(line)) return 0;
+  settings.use_cache = command.use_cache;
+  settings.run.accept_changes = command.accept_changes;
   std::pair<Index, Index> seeds;
   std::shared_ptr<const Task> task;
   GPT model = checked_usage([&] {
     if (!command.seeds.empty()) {
       check(command.resume.empty() && !line.has("seed"), "--seeds is for new runs, and instead of --seed");
+      check(!line.has("log_interval"), "--log_interval is for one run: without --seeds");
       check(command.jobs >= 1 && command.jobs <= 1000, "jobs ", command.jobs, " must be 1 to 1000");
       seeds = read_seeds(command.seeds);
     }
     check(!command.diagnose || (command.seeds.empty() && command.resume.empty() && settings.run.folder.empty()),
           "--diagnose measures a new model and keeps nothing: without --seeds, --resume and --out_dir");
+    if (command.diagnose)
+      for (const char* const name :
+           {"samples", "sequences", "eval_interval", "eval_iters", "schedule", "max_iters", "warmup_iters", "min_lr",
+            "lr_decay_iters", "grad_clip", "ema_decay", "gradient_accumulation_steps", "log_interval", "use_cache"})
+        check(!line.has(name), "--", name, " has no effect on --diagnose, which takes a few steps on one batch");
     check(command.from.empty() || (command.seeds.empty() && !command.diagnose),
           "--from goes on with one run: without --seeds and --diagnose");
     const Index interval = command.log_interval.value_or(0);
@@ -216,7 +227,7 @@ int run_command(int argc, char** argv) {
   });
   if (command.diagnose) return run_diagnosis(*task, model, settings);
   if (command.seeds.empty()) return run_task(*task, std::move(model), command, settings);
-  return train_seeds(settings, seeds.first, seeds.second, command.jobs) ? 0 : 1;
+  return train_seeds(settings, *task, seeds.first, seeds.second, command.jobs) ? 0 : 1;
 }
 
 }  // namespace

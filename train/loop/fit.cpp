@@ -104,36 +104,47 @@ void check_fit(const FitOptions& options) {
 
 }  // namespace
 
+StepReport fit_step(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, const FitOptions& options,
+                    Integer step, bool first) {
+  check_fit(options);
+  optimizer.zero_grad();
+  std::optional<FieldWatch> fields;
+  if (first) fields.emplace();
+
+  StepLoss loss(step, options.gradient_accumulation_steps);
+  const auto computed = [&] {
+    const During<long long> errors_say_so(thread_context.step, step);
+    return compute(step);
+  };
+  for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(computed());
+  StepReport report{step, options.steps, loss.mean()};
+  if (fields) check_first_step(optimizer, *fields, options.on_warning);
+
+  const std::vector<Parameter>& all = optimizer.parameters();
+  report.grad_norm = detail::gradient_norm(all) * loss.scale();
+  check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
+           report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
+  const real clipping = options.grad_clip > 0 ? detail::clip_factor(report.grad_norm, options.grad_clip) : real(1);
+  detail::scale_gradients(all, static_cast<real>(static_cast<double>(clipping) * loss.scale()));
+
+  const double before = optimizer.learning_rate();
+  report.learning_rate = options.schedule ? options.schedule(step) : before;
+  optimizer.set_learning_rate(report.learning_rate);
+  try {
+    optimizer.step();
+  } catch (...) {
+    optimizer.set_learning_rate(before);
+    throw;
+  }
+  return report;
+}
+
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, const FitOptions& options) {
   check_fit(options);
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {
-    optimizer.zero_grad();
-    std::optional<FieldWatch> fields;
-    if (step == options.first_step) fields.emplace();
-    StepLoss loss(step, options.gradient_accumulation_steps);
-    const auto computed = [&] {
-      const During<long long> errors_say_so(thread_context.step, step);
-      return compute(step);
-    };
-    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(computed());
-    last = loss.mean();
-    if (fields) check_first_step(optimizer, *fields, options.on_warning);
-    const std::vector<Parameter>& all = optimizer.parameters();
-    StepReport report{step, options.steps, last, 0, detail::gradient_norm(all) * loss.scale()};
-    check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
-             report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
-    const real clipping = options.grad_clip > 0 ? detail::clip_factor(report.grad_norm, options.grad_clip) : real(1);
-    detail::scale_gradients(all, static_cast<real>(static_cast<double>(clipping) * loss.scale()));
-    const double before = optimizer.learning_rate();
-    report.learning_rate = options.schedule ? options.schedule(step) : before;
-    optimizer.set_learning_rate(report.learning_rate);
-    try {
-      optimizer.step();
-    } catch (...) {
-      optimizer.set_learning_rate(before);
-      throw;
-    }
+    const StepReport report = fit_step(optimizer, compute, options, step, step == options.first_step);
+    last = report.loss;
     const bool go_on = !options.on_step || options.on_step(report);
     const bool last_step = !go_on || step + 1 == options.steps;
     if (options.save && (last_step || (options.save_every > 0 && (step + 1) % options.save_every == 0)))

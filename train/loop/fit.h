@@ -52,4 +52,8 @@ struct FitOptions {
 /// rate are then still those of the previous step, also when memory runs out.
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options);
 
+/// One step of fit(), up to its report. `first`: it looks for what fit() looks for in its first step.
+StepReport fit_step(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options,
+                    Integer step, bool first);
+
 }  // namespace mote

@@ -68,7 +68,6 @@ std::string heads_html(const Report& report) {
   Json tokens = Json::array(), colours = Json::array(), moments = Json::array();
   for (const std::string& token : report.tokens) tokens.push_back(label_of(token));
   for (int level = 0; level < 64; ++level) colours.push_back(detail::viridis((level * 64 + 31) / 63));
-  const std::size_t T = report.tokens.size();
   for (const HeadsThen& then : some) {
     check_in("report", then.layers.size() == some.front().layers.size(), "the heads of step ", then.step,
              " are of another number of layers");
@@ -77,10 +76,7 @@ std::string heads_html(const Report& report) {
       check_in("report", then.layers[layer].size() == some.front().layers[layer].size(), "the heads of step ",
                then.step, " are other than those of step ", some.front().step);
       Json heads = Json::array();
-      for (const std::string& head : then.layers[layer]) {
-        check_in("report", head.size() == T * (T + 1) / 2, head.size(), " weights of a head do not fit ", T, " tokens");
-        heads.push_back(head);
-      }
+      for (const std::string& head : then.layers[layer]) heads.push_back(head);
       layers.push_back(std::move(heads));
     }
     moments.push_back(Json::object({{"step", then.step}, {"layers", std::move(layers)}}));
@@ -103,16 +99,18 @@ std::string heads_html(const Report& report) {
 }  // namespace
 
 std::string attention_levels(const Array& weights) {
-  check_in("attention_levels", weights.rank() == 2 && weights.shape()[0] == weights.shape()[1], "weights ",
-           weights.shape(), " must be [T, T]");
+  check_in("attention_levels", weights.rank() == 2, "weights ", weights.shape(), " must be [queries, keys]");
   const Array w = weights.contiguous();
-  const Index T = w.shape()[0];
-  std::string text;
-  for (Index q = 0; q < T; ++q)
-    for (Index k = 0; k <= q; ++k) {
-      const double weight = static_cast<double>(w.data()[q * T + k]);
-      text += level_letters[weight > 0 ? static_cast<std::size_t>(std::min(weight, 1.0) * 63 + 0.5) : 0];  // NaN: 0
+  const Index queries = w.shape()[0], keys = w.shape()[1];
+  std::string text = std::to_string(keys) + ":";
+  for (Index q = 0; q < queries; ++q) {
+    std::string row;
+    for (Index k = 0; k < keys; ++k) {
+      const double weight = static_cast<double>(w.data()[q * keys + k]);
+      row += level_letters[weight > 0 ? static_cast<std::size_t>(std::min(weight, 1.0) * 63 + 0.5) : 0];  // NaN: 0
     }
+    text += (q > 0 ? " " : "") + row.substr(0, row.find_last_not_of(level_letters[0]) + 1);
+  }
   return text;
 }
 

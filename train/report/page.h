@@ -22,8 +22,9 @@ struct HeadsThen {
   std::vector<std::vector<std::string>> layers = {};
 };
 
-/// Weights [T, T] of a causal head as text, a letter for each key from the first to the query, query by query: A for a
-/// weight of 0 or none, B to Z, a to z, 0 to 9, - and _ for one of 1, in 63 equal steps. Errors: another shape.
+/// Weights [queries, keys] of a head as text: the number of keys and a colon, then the rows, with spaces between them,
+/// a letter for each key: A for a weight of 0 or none, B to Z, a to z, 0 to 9, - and _ for one of 1, in 63 equal steps.
+/// The As at the end of a row are left out. Errors: no matrix.
 std::string attention_levels(const Array& weights);
 
 struct Report {
@@ -32,7 +33,7 @@ struct Report {
       {};  ///< what matters most: a few words, and what they are of
   std::vector<Chart> charts = {};
   std::vector<ReportTable> tables = {};
-  std::vector<std::string> tokens = {};  ///< those that `heads` look at
+  std::vector<std::string> tokens = {};  ///< labels of queries and of keys, where there are as many
   std::vector<HeadsThen> heads = {};     ///< in the order of steps, all of the same layers and heads
   std::vector<ReportTable> settings = {};
   std::vector<std::pair<std::string, std::string>> texts = {};  ///< titles, and text in a font of equal widths
@@ -41,7 +42,7 @@ struct Report {
 /// A page that needs nothing but itself: no network, no other file. Light and dark as its reader's system; down to 400
 /// pixels wide. Texts may hold anything: HTML shows as it is written, control characters as their pictures, bytes that
 /// are no UTF-8 as U+FFFD. Of very many pictures of heads it keeps the first, the last, and equally spaced ones between
-/// them, about 600 kB. Errors: heads that do not fit the tokens.
+/// them, about 600 kB. Errors: heads that change from step to step.
 std::string report_html(const Report& report);
 
 }  // namespace mote

@@ -41,36 +41,48 @@ inline constexpr const char* report_script = R"js(
 (() => {
   const data = JSON.parse(document.getElementById('heads-data').textContent);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const T = data.tokens.length, by = id => document.getElementById(id);
-  const cell = Math.max(2, Math.min(14, Math.floor(252 / T))), font = Math.min(12, cell + 1);
-  const labels = cell >= 8, edge = labels ? 6 + Math.ceil(font * 0.62 * Math.max(...data.tokens.map(t => [...t].length))) : 0;
+  const by = id => document.getElementById(id), tokens = data.tokens, T = tokens.length;
+  // A head's text as its number of keys and its rows of letters; labels where there is a token for each.
+  const read = text => {
+    const [keys, all] = text.split(':'), rows = all.split(' ');
+    const causal = rows.length === +keys && rows.every((row, q) => row.length <= q + 1);
+    return {keys: +keys, rows, sees: q => causal ? q + 1 : +keys};
+  };
+  const name = (position, count) => count === T ? tokens[position] + ' (position ' + position + ')' : 'position ' + position;
+  const most = Math.max(1, ...data.heads[0].layers.flat().map(read).map(head => Math.max(head.keys, head.rows.length)));
+  const cell = Math.max(2, Math.min(14, Math.floor(252 / most))), font = Math.min(12, cell + 1);
+  const labels = cell >= 8 && T > 0, edge = labels ? 6 + Math.ceil(font * 0.62 * Math.max(...tokens.map(t => [...t].length))) : 0;
   const above = labels ? Math.max(0, Math.ceil((font - cell) / 2) + 2) : 0;  // half a label may rise above its row
   const colour = weight => data.colours[letters.indexOf(weight)];
   const slider = by('heads-step'), said = by('heads-said'), play = by('heads-play');
   let ink = '#000', timer = 0, tellAgain = () => {};
   const draw = canvas => {
-    const then = data.heads[+slider.value], weights = then.layers[+canvas.dataset.layer][+canvas.dataset.head];
-    const size = edge + T * cell + above, sharp = Math.max(1, Math.round(window.devicePixelRatio || 1));
-    canvas.width = canvas.height = size * sharp;
-    canvas.style.width = size + 'px';
+    const head = read(data.heads[+slider.value].layers[+canvas.dataset.layer][+canvas.dataset.head]);
+    const below = labels && head.keys === T ? edge : 0;
+    const width = edge + head.keys * cell, height = above + head.rows.length * cell + below;
+    const sharp = Math.max(1, Math.round(window.devicePixelRatio || 1));
+    canvas.width = width * sharp;
+    canvas.height = height * sharp;
+    canvas.style.width = width + 'px';
     const c = canvas.getContext('2d');
     c.scale(sharp, sharp);
-    for (let q = 0, i = 0; q < T; ++q)
-      for (let k = 0; k <= q; ++k, ++i) {
-        c.fillStyle = colour(weights[i]);
+    for (let q = 0; q < head.rows.length; ++q)
+      for (let k = 0; k < head.sees(q); ++k) {
+        c.fillStyle = colour(head.rows[q][k] ?? letters[0]);
         c.fillRect(edge + k * cell, above + q * cell, cell, cell);
       }
     if (!labels) return;
     c.fillStyle = ink;
     c.font = font + 'px ui-monospace, monospace';
     c.textBaseline = 'middle';
+    c.textAlign = 'right';
     for (let t = 0; t < T; ++t) {
-      c.textAlign = 'right';
-      c.fillText(data.tokens[t], edge - 4, above + (t + 0.5) * cell);
+      if (head.rows.length === T) c.fillText(tokens[t], edge - 4, above + (t + 0.5) * cell);
+      if (head.keys !== T) continue;
       c.save();
-      c.translate(edge + (t + 0.5) * cell, above + T * cell + 3);
+      c.translate(edge + (t + 0.5) * cell, above + head.rows.length * cell + 3);
       c.rotate(-Math.PI / 2);
-      c.fillText(data.tokens[t], 0, 0);
+      c.fillText(tokens[t], 0, 0);
       c.restore();
     }
   };
@@ -84,22 +96,23 @@ inline constexpr const char* report_script = R"js(
   data.heads[0].layers.forEach((heads, layer) => {
     const row = document.createElement('div');
     row.className = 'heads';
-    heads.forEach((_, head) => {
+    heads.forEach((_, number) => {
       const figure = document.createElement('figure'), caption = document.createElement('figcaption');
       const canvas = document.createElement('canvas');
-      caption.textContent = 'layer ' + layer + ', head ' + head;
+      caption.textContent = 'layer ' + layer + ', head ' + number;
       canvas.dataset.layer = layer;
-      canvas.dataset.head = head;
+      canvas.dataset.head = number;
       canvas.setAttribute('aria-label', caption.textContent);
       const tell = event => {
-        const box = canvas.getBoundingClientRect(), unit = (edge + T * cell + above) / box.width;
+        const head = read(data.heads[+slider.value].layers[layer][number]);
+        const box = canvas.getBoundingClientRect(), unit = (edge + head.keys * cell) / box.width;
         const k = Math.floor(((event.clientX - box.left) * unit - edge) / cell);
         const q = Math.floor(((event.clientY - box.top) * unit - above) / cell);
         tellAgain = () => tell(event);
-        if (k < 0 || q < k || q >= T) return said.textContent = '\u00a0';
-        const weight = data.heads[+slider.value].layers[layer][head][q * (q + 1) / 2 + k];
-        said.textContent = caption.textContent + ': ' + data.tokens[q] + ' (position ' + q + ') gives ' + data.tokens[k] +
-          ' (position ' + k + ') ' + (letters.indexOf(weight) / 63).toFixed(2);
+        if (k < 0 || q < 0 || q >= head.rows.length || k >= head.sees(q)) return said.textContent = '\u00a0';
+        const weight = head.rows[q][k] ?? letters[0];
+        said.textContent = caption.textContent + ': ' + name(q, head.rows.length) + ' gives ' + name(k, head.keys) + ' ' +
+          (letters.indexOf(weight) / 63).toFixed(2);
       };
       canvas.addEventListener('pointermove', tell);
       canvas.addEventListener('pointerdown', tell);

@@ -1,11 +1,18 @@
 // What a report shows, and in which order: facts, charts, answers, heads, settings.
+#include "train/report/report.h"
+
 #include <algorithm>
 #include <functional>
 
 #include "engine/base/number_text.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8_stream.h"
 #include "nn/head_pictures.h"
+#include "train/keep/folder.h"
+#include "train/optim/optimizer_list.h"
 #include "train/report/page.h"
-#include "train/run/run.h"
+#include "train/run/settings.h"
 
 namespace mote {
 namespace {
@@ -13,32 +20,54 @@ namespace {
 using StepReports = std::vector<StepReport>;
 using Evaluations = std::vector<EvaluationReport>;
 
-Chart loss_chart(const StepReports& steps, const Evaluations& evaluations, const Data& data) {
+/// Texts side by side, as JSON and back.
+Json row_json(const std::vector<std::string>& cells) {
+  Json row = Json::array();
+  for (const std::string& cell : cells) row.push_back(valid_utf8(cell));
+  return row;
+}
+std::vector<std::string> row_from(const JsonPlace& row) {
+  std::vector<std::string> cells;
+  for (std::size_t i = 0; i < row.items().size(); ++i) cells.push_back(row.at(i).as_string());
+  return cells;
+}
+std::vector<std::vector<std::string>> rows_from(const JsonPlace& rows) {
+  std::vector<std::vector<std::string>> all;
+  for (std::size_t i = 0; i < rows.items().size(); ++i) all.push_back(row_from(rows.at(i)));
+  return all;
+}
+
+bool is_null(const JsonPlace& place) { return place.value().is(Json::Kind::null); }
+
+Chart loss_chart(const StepReports& steps, const Evaluations& evaluations, const JsonPlace& about) {
   Chart chart{.title = "loss", .lines = {{"training", {}, false}, {"held out", {}, true}}, .log = true};
   for (const StepReport& r : steps) chart.lines[0].points.emplace_back(r.step + 1, r.loss);
   for (const EvaluationReport& r : evaluations) chart.lines[1].points.emplace_back(r.step, r.loss);
-  if (const std::optional<double> guessing = data.guessing_loss()) {
-    chart.mark = *guessing;
+  if (!is_null(about.at("guessing_loss"))) {
+    chart.mark = about.at("guessing_loss").as_number();
     chart.mark_label = "guessing";
   }
   return chart;
 }
 
-Chart accuracy_chart(const Evaluations& evaluations, const Data& data) {
+Chart accuracy_chart(const Evaluations& evaluations, const JsonPlace& about) {
   Chart chart{.title = "whole answers that are right", .lines = {}, .low = 0, .high = 1};
-  if (data.holds_out()) chart.lines.push_back({"questions to train on", {}, true});  // first, as in the losses
+  if (about.at("holds_out").as_bool()) chart.lines.push_back({"questions to train on", {}, true});  // as in the losses
   chart.lines.push_back({"held out", {}, true});
   for (const EvaluationReport& r : evaluations) {
     if (r.exact_match) chart.lines.back().points.emplace_back(r.step, *r.exact_match);
     if (r.train_exact_match) chart.lines.front().points.emplace_back(r.step, *r.train_exact_match);
   }
-  if (data.chance() > 0) chart.mark = data.chance(), chart.mark_label = "chance";
+  if (const double chance = about.at("chance").as_number(); chance > 0) {
+    chart.mark = chance;
+    chart.mark_label = "chance";
+  }
   return chart;
 }
 
-std::vector<Chart> charts(const StepReports& steps, const Evaluations& evaluations, const Data& data) {
-  std::vector<Chart> all{loss_chart(steps, evaluations, data)};
-  if (data.graded()) all.push_back(accuracy_chart(evaluations, data));
+std::vector<Chart> charts(const StepReports& steps, const Evaluations& evaluations, const JsonPlace& about) {
+  std::vector<Chart> all{loss_chart(steps, evaluations, about)};
+  if (about.at("graded").as_bool()) all.push_back(accuracy_chart(evaluations, about));
   Chart rate{.title = "learning rate", .lines = {{"learning rate", {}}}, .low = 0};
   Chart norm{.title = "norm of the gradient, before clipping", .lines = {{"norm", {}}}, .log = true};
   for (const StepReport& r : steps) {
@@ -50,8 +79,7 @@ std::vector<Chart> charts(const StepReports& steps, const Evaluations& evaluatio
   return all;
 }
 
-std::vector<ReportTable> tables(const Evaluations& evaluations, const std::optional<RunEnding>& ending, bool graded) {
-  std::vector<ReportTable> all;
+ReportTable samples_table(const Evaluations& evaluations, bool graded) {
   ReportTable samples{graded ? "Answers on the way" : "Samples on the way", {"step", "question", "answer", "verdict"}};
   if (!graded) samples.columns = {"step", "beginning", "how the model goes on"};
   constexpr std::size_t most = 40;  // evenly chosen where there are more
@@ -63,13 +91,7 @@ std::vector<ReportTable> tables(const Evaluations& evaluations, const std::optio
       if (graded) samples.rows.back().push_back(s.right && *s.right ? "right" : "wrong");
     }
   }
-  if (!samples.rows.empty()) all.push_back(std::move(samples));
-  if (!ending || !ending->answers || ending->answers->mistakes.empty()) return all;
-  ReportTable mistakes{"First mistakes", {"question", "answer", "instead of"}};
-  for (const Answers::Mistake& m : ending->answers->mistakes)
-    mistakes.rows.push_back({m.question, m.answer, m.instead_of});
-  all.push_back(std::move(mistakes));
-  return all;
+  return samples;
 }
 
 /// What was measured of layers, and of changes of weights, in up to eight steps, those of one layer below each other.
@@ -99,56 +121,103 @@ void add_health(Report& report, StepReports steps) {
       });
 }
 
-std::vector<std::pair<std::string, std::string>> facts(const Run& run) {
-  const std::optional<RunEnding>& end = run.ending();
-  if (!end) return {{"stopped after", std::to_string(run.steps()) + " steps"}};
-  std::vector<std::pair<std::string, std::string>> all{
-      {"task", run.data().name()},
-      {"steps", std::to_string(end->steps)},
-      {"parameters", std::to_string(parameter_count(*run.subject().module))}};
-  if (end->answers)
-    all.emplace_back("exact match", end->answers->text());
-  else
-    all.emplace_back("held-out loss", fixed_text(end->loss, 4) + end->loss_note);
-  return all;
+/// Whether a layer attends to the positions of its queries.
+bool sees_itself(const Array& layer, Index positions) {
+  return layer.shape()[1] == positions && layer.shape()[2] == positions;
 }
 
 /// What the heads of each layer do on an example: for whoever trains on data that says nothing about where to look.
 std::string heads_text(const RunEnding& end) {
+  if (end.heads.empty() || end.ids.empty()) return "";
   std::string text =
       "Shares of attention to the token before, to the first one, and to what followed an earlier occurrence of the "
       "same\ntoken (induction); from 0.5 on it has a name. Entropy 1 is an even look at everything.\n";
   const IntArray ids = stack_rows({end.ids});
-  for (std::size_t layer = 0; layer < end.heads.size(); ++layer)
-    text += "\nlayer " + std::to_string(layer) + "\n" + describe(head_scores(end.heads[layer], ids));
+  for (std::size_t layer = 0; layer < end.heads.size(); ++layer) {
+    text += "\nlayer " + std::to_string(layer);
+    if (sees_itself(end.heads[layer], std::ssize(end.ids)))
+      text += "\n" + describe(head_scores(end.heads[layer], ids));
+    else
+      text += " attends to other positions than those of its queries\n";
+  }
   return text;
 }
 
-/// The heads of the last layer as a picture, over the last positions of the example.
-std::string heads_picture(const RunEnding& end, const Data& data) {
-  constexpr Index widest = 32;
-  const Index T = std::ssize(end.ids), first = std::max<Index>(0, T - widest);
-  std::vector<std::string> words;
-  for (Index t = first; t < T; ++t) words.push_back(data.word(end.ids[static_cast<std::size_t>(t)]));
-  return attention_svg(end.heads.back().slice(1, first, T).slice(2, first, T), words, words,
-                       "layer " + std::to_string(end.heads.size() - 1) + " of a model trained on " + data.name());
+Json ending_json(const RunEnding& end, const Data& data, const Module& model) {
+  Json facts = Json::array(), mistakes = Json::array();
+  facts.push_back(row_json({"task", data.name()}));
+  facts.push_back(row_json({"steps", std::to_string(end.steps)}));
+  facts.push_back(row_json({"parameters", std::to_string(parameter_count(model))}));
+  if (end.answers)
+    facts.push_back(row_json({"exact match", end.answers->text()}));
+  else
+    facts.push_back(row_json({"held-out loss", fixed_text(end.loss, 4) + end.loss_note}));
+  if (end.answers)
+    for (const Answers::Mistake& m : end.answers->mistakes)
+      mistakes.push_back(row_json({m.question, m.answer, m.instead_of}));
+  return Json::object(
+      {{"facts", std::move(facts)}, {"mistakes", std::move(mistakes)}, {"heads", valid_utf8(heads_text(end))}});
 }
 
 }  // namespace
 
-void write_report(const Run& run) {
-  const RunFolder& folder = run.folder();
-  const StepReports steps = read_steps(folder.file("log.jsonl"));
-  const Evaluations evaluations = read_evaluations(folder.file("evaluations.jsonl"));
-  Report report{.title = "mote: " + run.data().name(), .description = run.data().description()};
-  report.facts = facts(run);
-  report.charts = charts(steps, evaluations, run.data());
-  report.tables = tables(evaluations, run.ending(), run.data().graded());
+std::string about_json(const Data& data, const Module& model, const Optimizer& optimizer, const Evaluator& evaluator,
+                       const std::optional<RunEnding>& ending) {
+  const std::optional<double> guessing = data.guessing_loss();
+  const Json about = Json::object({{"data", valid_utf8(data.name())},
+                                   {"description", valid_utf8(data.description())},
+                                   {"graded", data.graded()},
+                                   {"holds_out", data.holds_out()},
+                                   {"chance", data.chance()},
+                                   {"guessing_loss", guessing ? Json(*guessing) : Json()},
+                                   {"tokens", row_json(evaluator.tokens())},
+                                   {"model", summary(model)},
+                                   {"weight_decay", describe(optimizer.groups())},
+                                   {"ending", ending ? ending_json(*ending, data, model) : Json()}});
+  return text_of(about, 2) + "\n";
+}
+
+std::string heads_svg(const RunEnding& end, const Data& data) {
+  constexpr Index widest = 32;
+  const Index T = std::ssize(end.ids), first = std::max<Index>(0, T - widest);
+  for (std::size_t layer = end.heads.size(); layer-- > 0;) {
+    if (T == 0 || !sees_itself(end.heads[layer], T)) continue;
+    std::vector<std::string> words;
+    for (Index t = first; t < T; ++t) words.push_back(data.word(end.ids[static_cast<std::size_t>(t)]));
+    return attention_svg(end.heads[layer].slice(1, first, T).slice(2, first, T), words, words,
+                         "layer " + std::to_string(layer) + " of a model trained on " + data.name());
+  }
+  return "";
+}
+
+void write_report(const std::string& folder) {
+  const std::string path = folder + "/about.json";
+  check(file_exists(path), "there is no run in ", folder, ": it has no about.json");
+  const Json document = parse_json(read_file(path, std::uint64_t{1} << 30), path);
+  const JsonPlace about(document, path);
+  const StepReports steps = read_steps(folder + "/log.jsonl");
+  const Evaluations evaluations = read_evaluations(folder + "/evaluations.jsonl");
+  const bool graded = about.at("graded").as_bool(), ended = !is_null(about.at("ending"));
+
+  Report report{.title = "mote: " + about.at("data").as_string(), .description = about.at("description").as_string()};
+  if (ended)
+    for (const std::vector<std::string>& fact : rows_from(about.at("ending").at("facts")))
+      report.facts.emplace_back(fact.at(0), fact.at(1));
+  else
+    report.facts = {{"stopped after", std::to_string(steps.empty() ? 0 : steps.back().step + 1) + " steps"}};
+  report.charts = charts(steps, evaluations, about);
+
+  if (ReportTable samples = samples_table(evaluations, graded); !samples.rows.empty())
+    report.tables.push_back(std::move(samples));
+  if (ended)
+    if (auto mistakes = rows_from(about.at("ending").at("mistakes")); !mistakes.empty())
+      report.tables.push_back({"First mistakes", {"question", "answer", "instead of"}, std::move(mistakes)});
   add_health(report, steps);
+
   for (const EvaluationReport& r : evaluations)
     if (!r.heads.empty()) report.heads.push_back({r.step, r.heads});
-  report.tokens = run.evaluator().tokens();
-  for (const SettingsGroup& group : run.settings()) {
+  report.tokens = row_from(about.at("tokens"));
+  for (const SettingsGroup& group : read_config_json(folder + "/config.json")) {
     ReportTable table{group.title, {}};
     for (const Field& f : group.fields)
       if (f.value != "default" && f.name != "samples" && f.name != "save_interval" && f.name != "keep" &&
@@ -156,13 +225,13 @@ void write_report(const Run& run) {
         table.rows.push_back({f.name, f.value});
     if (!table.rows.empty()) report.settings.push_back(std::move(table));
   }
-  const bool has_heads = run.ending() && !run.ending()->heads.empty();
-  if (has_heads) report.texts.emplace_back("What the heads of each layer do", heads_text(*run.ending()));
-  report.texts.emplace_back("Model", summary(*run.subject().module));
-  report.texts.emplace_back("Weight decay", describe(run.optimizer().groups()));
-  folder.write("report.html", report_html(report));
-  folder.write("loss.svg", chart_svg(report.charts[0]));
-  if (has_heads) folder.write("heads.svg", heads_picture(*run.ending(), run.data()));
+  if (ended)
+    if (const std::string heads = about.at("ending").at("heads").as_string(); !heads.empty())
+      report.texts.emplace_back("What the heads of each layer do", heads);
+  report.texts.emplace_back("Model", about.at("model").as_string());
+  report.texts.emplace_back("Weight decay", about.at("weight_decay").as_string());
+  write_file(folder + "/report.html", report_html(report));
+  write_file(folder + "/loss.svg", chart_svg(report.charts[0]));
 }
 
 }  // namespace mote

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "engine/base/number_text.h"
 #include "engine/base/table.h"
@@ -15,7 +17,7 @@
 namespace mote {
 namespace {
 
-/// rates.jsonl has the seconds since its process began, at each checkpoint: a smaller number is another process.
+/// rates.jsonl has the seconds since its process began, at each checkpoint, and a line of 0 seconds where one began.
 double seconds_of(const std::string& path) {
   double before = 0, last = 0;
   if (!file_exists(path)) return 0;
@@ -25,7 +27,7 @@ double seconds_of(const std::string& path) {
     if (stop == std::string::npos) break;  // half a line: nothing depends on it
     const Json line = parse_json(std::string_view(text).substr(at, stop - at), path);
     const double now = JsonPlace(line, path).at("seconds").as_number();
-    if (now < last) before += last;
+    if (now == 0) before += last;
     last = now;
   }
   return before + last;
@@ -37,6 +39,13 @@ const std::string* setting(const FieldValues& settings, const std::string& name)
   return nullptr;
 }
 std::string text_of(const std::string* value) { return value ? *value : "(none)"; }
+
+/// "batch_size" of "training.batch_size", unless two of these settings would have one name then.
+std::string short_name(const std::string& name, const std::vector<std::string>& all) {
+  const auto end_of = [](const std::string& full) { return full.substr(full.find('.') + 1); };
+  const auto same = [&](const std::string& other) { return end_of(other) == end_of(name); };
+  return std::count_if(all.begin(), all.end(), same) > 1 ? name : end_of(name);
+}
 
 /// Names of settings whose values are not the same in all runs.
 std::vector<std::string> differing(const std::vector<RunRecord>& runs) {
@@ -77,18 +86,99 @@ std::string place_of(Index element, const Shape& shape) {
   return "[" + place + "]";
 }
 
-/// The first step whose log differs; empty if none does.
-std::string first_step(const std::vector<StepReport>& a, const std::vector<StepReport>& b) {
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    for (const auto& [name, member] : {std::pair("loss", &StepReport::loss),
-                                       {"learning rate", &StepReport::learning_rate},
-                                       {"norm", &StepReport::grad_norm}})
-      if (const std::string x = exact_text(a[i].*member), y = exact_text(b[i].*member); x != y)
-        return "step " + std::to_string(a[i].step + 1) + " is the first whose log differs: " + name + " " + x + " | " +
-               y;
-  if (a.size() == b.size()) return "";
-  return "steps: " + std::to_string(a.size()) + " | " + std::to_string(b.size()) +
-         ", equal in every bit of the log as " + "far as both go";
+/// Reports by what they are after: steps taken.
+std::map<Index, const StepReport*> by_step(const std::vector<StepReport>& reports) {
+  std::map<Index, const StepReport*> all;
+  for (const StepReport& r : reports) all[r.step + 1] = &r;
+  return all;
+}
+std::map<Index, const EvaluationReport*> by_step(const std::vector<EvaluationReport>& reports) {
+  std::map<Index, const EvaluationReport*> all;
+  for (const EvaluationReport& r : reports) all[r.step] = &r;
+  return all;
+}
+
+/// "loss 0.5 | 0.25" of two reports that differ; what has no number is named.
+std::string difference(const StepReport& a, const StepReport& b) {
+  for (const auto& [name, member] : {std::pair("loss", &StepReport::loss),
+                                     {"learning rate", &StepReport::learning_rate},
+                                     {"norm", &StepReport::grad_norm}})
+    if (const std::string x = exact_text(a.*member), y = exact_text(b.*member); x != y)
+      return std::string(name) + " " + x + " | " + y;
+  return "what was measured of layers";
+}
+std::string difference(const EvaluationReport& a, const EvaluationReport& b) {
+  const auto text = [](const std::optional<double>& x) { return x ? exact_text(*x) : "(none)"; };
+  for (const auto& [name, x, y] : {std::tuple("loss", text(a.loss), text(b.loss)),
+                                   {"exact match", text(a.exact_match), text(b.exact_match)},
+                                   {"exact match in training", text(a.train_exact_match), text(b.train_exact_match)}})
+    if (x != y) return std::string(name) + " " + x + " | " + y;
+  return "its samples, or what heads look at";
+}
+
+/// The first of the reports that both have and that differ; then how many only one of the two has.
+template <class Report>
+void compare_reports(const std::vector<Report>& a, const std::vector<Report>& b, const std::string& what,
+                     std::vector<std::string>& found) {
+  const auto x = by_step(a), y = by_step(b);
+  Index only_a = 0, only_b = std::ssize(y);
+  bool differs = false;
+  for (const auto& [step, report] : x) {
+    const auto other = y.find(step);
+    if (other == y.end()) {
+      ++only_a;
+      continue;
+    }
+    --only_b;
+    if (differs || log_line(*report) == log_line(*other->second)) continue;
+    differs = true;
+    found.push_back(what + " " + std::to_string(step) +
+                    " is the first that differs: " + difference(*report, *other->second));
+  }
+  if (only_a + only_b > 0)
+    found.push_back(what + "s that only one of them has: " + std::to_string(only_a) + " | " + std::to_string(only_b));
+}
+
+/// The first tensor that differs in two checkpoints, else the first text; "" if none does. Versions may differ.
+std::string checkpoint_difference(const std::string& path, const std::string& other) {
+  const SafetensorsFile a(path), b(other);
+  for (const TensorEntry& tensor : a.tensors())
+    if (const std::string how = tensor_difference(a, tensor, b); !how.empty()) return tensor.name + ": " + how;
+  for (const TensorEntry& tensor : b.tensors())
+    if (!a.find(tensor.name)) return tensor.name + ": only in " + b.name();
+  for (const SafetensorsFile* const file : {&a, &b})
+    for (const auto& [name, text] : file->metadata()) {
+      const std::string *const x = a.find_metadata(name), *const y = b.find_metadata(name);
+      if (name == "mote.version" || (x && y && *x == *y)) continue;
+      return name + ": " + text_of(x) + " | " + text_of(y);
+    }
+  return "";
+}
+
+/// How elements differ, of numbers x and y; "" if none does.
+template <class T>
+std::string elements_difference(const std::vector<T>& x, const std::vector<T>& y, const Shape& shape) {
+  const auto text = [](T value) {
+    if constexpr (std::is_same_v<T, Index>)
+      return std::to_string(value);
+    else
+      return exact_text(value);
+  };
+  double absolute = 0, relative = 0;
+  Index count = 0;
+  std::string place;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double u = static_cast<double>(x[i]), v = static_cast<double>(y[i]);
+    if (x[i] == y[i] || (std::isnan(u) && std::isnan(v))) continue;
+    if (count++ == 0) place = place_of(static_cast<Index>(i), shape) + ": " + text(x[i]) + " | " + text(y[i]);
+    const bool finite = std::isfinite(u) && std::isfinite(v);
+    const double apart = std::is_same_v<T, Index> ? std::max(std::abs(u - v), 1.0) : std::abs(u - v);
+    absolute = std::max(absolute, finite ? apart : INFINITY);
+    relative = std::max(relative, finite ? apart / std::max(std::abs(u), std::abs(v)) : INFINITY);
+  }
+  if (count == 0) return "";
+  return "largest difference " + general_text(absolute, 3) + ", relative " + general_text(relative, 3) + ", in " +
+         grouped(count) + " of " + grouped(std::ssize(x)) + " elements, the first at " + place;
 }
 
 }  // namespace
@@ -107,16 +197,24 @@ RunRecord read_run(const std::string& folder) {
 
 std::vector<RunRecord> read_runs(const std::string& folder) {
   std::vector<RunRecord> runs;
-  for (const std::string& name : list_folder(folder))
-    if (const std::string path = folder + "/" + name; is_folder(path) && !newest_checkpoint(path).empty())
+  for (const std::string& name : list_folder(folder)) {
+    const std::string path = folder + "/" + name;
+    if (!is_folder(path) || newest_checkpoint(path).empty()) continue;
+    try {
       runs.push_back(read_run(path));
+    } catch (const Error& e) {
+      runs.push_back({.name = name, .problem = e.what()});
+    }
+  }
   return runs;
 }
 
-ReportTable runs_table(const std::vector<RunRecord>& runs) {
+ReportTable runs_table(const std::vector<RunRecord>& all) {
+  std::vector<RunRecord> runs = all;
+  std::erase_if(runs, [](const RunRecord& run) { return !run.problem.empty(); });
   const std::vector<std::string> names = differing(runs);
   ReportTable table{"Runs", {"run"}};
-  table.columns.insert(table.columns.end(), names.begin(), names.end());
+  for (const std::string& name : names) table.columns.push_back(short_name(name, names));
   for (const char* const what : {"steps", "training loss", "held-out loss", "best", "right", "seconds"})
     table.columns.emplace_back(what);
   for (const RunRecord& run : runs) {
@@ -132,14 +230,16 @@ ReportTable runs_table(const std::vector<RunRecord>& runs) {
     row.push_back(run.steps.empty() ? "-" : fixed_text(run.steps.back().loss, 4));
     row.push_back(evaluated ? fixed_text(run.evaluations.back().loss, 4) : "-");
     row.push_back(best);
-    row.push_back(std::isnan(right) ? "-" : fixed_text(100 * right, 1) + " %");
+    row.push_back(std::isnan(right) ? "-" : percent_text(right, 1));
     row.push_back(fixed_text(run.seconds, 1));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-std::string runs_html(const std::string& title, const std::vector<RunRecord>& runs) {
+std::string runs_html(const std::string& title, const std::vector<RunRecord>& all) {
+  std::vector<RunRecord> runs = all;
+  std::erase_if(runs, [](const RunRecord& run) { return !run.problem.empty(); });
   Report report{.title = title, .description = std::to_string(runs.size()) + " runs"};
   Chart held_out = chart_of("held-out loss", runs, &RunRecord::evaluations,
                             [](const EvaluationReport& r) { return std::optional(r.loss); });
@@ -169,41 +269,34 @@ std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& x, co
   if (x.shape != y->shape) return "other shapes";
   if (x.dtype == y->dtype && first == second) return "";
   if (!readable(x.dtype) || !readable(y->dtype)) return "different";
-  const std::vector<double> us = numbers_of(a, x), vs = numbers_of(b, *y);
-  double absolute = 0, relative = 0;
-  Index count = 0;
-  std::string place;
-  for (std::size_t i = 0; i < us.size(); ++i) {
-    const double u = us[i], v = vs[i];
-    if (u == v || (std::isnan(u) && std::isnan(v))) continue;
-    if (count++ == 0) place = place_of(static_cast<Index>(i), x.shape) + ": " + exact_text(u) + " | " + exact_text(v);
-    const bool finite = std::isfinite(u) && std::isfinite(v);
-    absolute = std::max(absolute, finite ? std::abs(u - v) : INFINITY);
-    relative = std::max(relative, finite ? std::abs(u - v) / std::max(std::abs(u), std::abs(v)) : INFINITY);
-  }
-  if (count == 0) return "equal as numbers, not in every bit";
-  return "largest difference " + general_text(absolute, 3) + ", relative " + general_text(relative, 3) + ", in " +
-         grouped(count) + " of " + grouped(std::ssize(us)) + " elements, the first at " + place;
+  const bool integers = readable(x.dtype, DType::i64) && readable(y->dtype, DType::i64);
+  const std::string how = integers
+                              ? elements_difference(a.int_array(x).to_vector(), b.int_array(*y).to_vector(), x.shape)
+                              : elements_difference(numbers_of(a, x), numbers_of(b, *y), x.shape);
+  return how.empty() ? "equal as numbers, not in every bit" : how;
 }
 
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other) {
   const std::vector<RunRecord> runs{read_run(folder), read_run(other)};
   std::vector<std::string> found;
-  for (const std::string& name : differing(runs))
-    found.push_back("setting " + name + ": " + text_of(setting(runs[0].settings, name)) + " | " +
+  const std::vector<std::string> names = differing(runs);
+  for (const std::string& name : names)
+    found.push_back("setting " + short_name(name, names) + ": " + text_of(setting(runs[0].settings, name)) + " | " +
                     text_of(setting(runs[1].settings, name)));
-  if (const std::string step = first_step(runs[0].steps, runs[1].steps); !step.empty()) found.push_back(step);
-  const std::vector<std::string> others = checkpoint_names(other);
+  compare_reports(runs[0].steps, runs[1].steps, "step", found);
+  compare_reports(runs[0].evaluations, runs[1].evaluations, "evaluation", found);
+
+  std::vector<std::string> all = checkpoint_names(folder);
+  all.push_back("best.safetensors");
   bool both = false;
-  for (const std::string& name : checkpoint_names(folder)) {
-    if (std::find(others.begin(), others.end(), name) == others.end()) continue;
+  for (const std::string& name : all) {
+    const std::string path = folder + "/" + name, there = other + "/" + name;
+    if (!file_exists(path) || !file_exists(there)) continue;
     both = true;
-    const SafetensorsFile a(folder + "/" + name), b(other + "/" + name);
-    for (const TensorEntry& tensor : a.tensors())
-      if (const std::string how = tensor_difference(a, tensor, b); !how.empty()) {
-        found.push_back(name + ": " + tensor.name + ": " + how);
-        return found;
-      }
+    const std::string how = checkpoint_difference(path, there);
+    if (how.empty()) continue;
+    found.push_back(name + ": " + how);
+    return found;
   }
   if (!both) found.push_back("they have no checkpoints after the same step");
   return found;

@@ -50,7 +50,13 @@ std::vector<Field> Dataset::settings() const {
     const std::string_view bytes = bytes_of(*all);
     crc = crc32(bytes.data(), bytes.size(), crc);
   }
-  return {{"rows", std::to_string(rows_of(inputs_)), "", ""}, {"data_crc32", std::to_string(crc), "", ""}};
+  const auto shape = [](const AnyArray& all) {
+    return std::visit([](const auto& x) { return text_of(x.shape()); }, all);
+  };
+  return {{"inputs", shape(inputs_), "", ""},
+          {"targets", shape(targets_), "", ""},
+          {"held_out", std::to_string(test_.size()), "", ""},
+          {"data_crc32", std::to_string(crc), "", ""}};
 }
 
 Batch Dataset::rows(const std::vector<Index>& which) const {

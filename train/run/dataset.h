@@ -19,7 +19,8 @@ class Dataset : public Data {
 
   std::string name() const override { return name_; }
   std::string description() const override;
-  /// A checksum of all its elements: a run goes on with the data that it began with.
+  /// Shapes, how many rows are held out, and a checksum of all elements: a run goes on with the data that it began
+  /// with.
   std::vector<Field> settings() const override;
   Batch batch(Index size, Split split, const Generator& random) const override;
   std::vector<Batch> held_out(Index size) const override;

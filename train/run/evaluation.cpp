@@ -48,16 +48,17 @@ Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, co
     held_out_ = data.evaluation(questions_on_the_way);
     if (data.holds_out()) trained_on_ = data.evaluation(questions_on_the_way, Split::train);
   }
-  const Batch example = data.batch(1, Split::validation, Generator(options.seed + 2));
-  const bool of_tokens = example.ids.defined() && example.targets.defined() && example.targets.rank() == 2;
-  if (!of_tokens) return;
-  example_ = example.ids;
-  const Index T = example_.shape()[1];
-  if (T > longest_example) example_ = example_.slice(1, T - longest_example, T);
+  example_ = data.batch(1, Split::validation, Generator(options.seed + 2));
+  if (example_.ids.defined() && example_.targets.defined() && example_.targets.rank() == 2) {
+    const Index T = example_.ids.shape()[1];
+    if (T > longest_example)
+      for (IntArray* const row : {&example_.ids, &example_.targets}) *row = row->slice(1, T - longest_example, T);
+    if (example_.count() == 0) example_.targets = example_.ids;  // the loss, computed on the way, is a number
+  }
   double count = 0;
   if (with_heads)
     for (const Array& layer : heads()) count += static_cast<double>(layer.shape()[0]);
-  if (count > 0) positions_ = std::min<Index>({T, 64, static_cast<Index>(std::sqrt(200'000 / count))});
+  if (count > 0) positions_ = std::min<Index>(64, static_cast<Index>(std::sqrt(200'000 / count)));
 }
 
 double Evaluator::loss_of(const std::vector<Batch>& batches) const {
@@ -81,13 +82,11 @@ std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
   return samples;
 }
 
-/// The attention weights of each layer on the example, [H, T, T] per layer. Every token is a target, so that the loss,
-/// which is computed on the way, is a number.
+/// The attention weights of each layer on the example, [H, queries, keys] per layer.
 std::vector<Array> Evaluator::heads() const {
-  if (!example_.defined()) return {};
   const InferenceMode inference(*subject_.module);
   const AttentionWeights seen;
-  subject_.loss({example_, example_});
+  subject_.loss(example_);
   std::vector<Array> layers;
   for (const AttentionMap& map : seen.maps()) layers.push_back(map.weights.select(0, 0));
   return layers;
@@ -109,9 +108,10 @@ EvaluationReport Evaluator::operator()(Index step) const {
   if (positions_ == 0) return report;
   for (const Array& layer : heads()) {
     report.heads.emplace_back();
-    const Index H = layer.shape()[0], T = layer.shape()[1], first = T - positions_;
-    for (Index h = 0; h < H; ++h)
-      report.heads.back().push_back(attention_levels(layer.select(0, h).slice(0, first, T).slice(1, first, T)));
+    const Index H = layer.shape()[0], queries = layer.shape()[1], keys = layer.shape()[2];
+    const Array last = layer.slice(1, std::max<Index>(0, queries - positions_), queries)
+                           .slice(2, std::max<Index>(0, keys - positions_), keys);
+    for (Index h = 0; h < H; ++h) report.heads.back().push_back(attention_levels(last.select(0, h)));
   }
   return report;
 }
@@ -134,15 +134,16 @@ RunEnding Evaluator::ending(Index step) const {
     end.loss_note = data_.loss_note(end.loss);
   }
   end.heads = heads();
-  if (!end.heads.empty()) end.ids = row_of(example_, 0);
+  if (has_tokens()) end.ids = row_of(example_.ids, 0);
   return end;
 }
 
 std::vector<std::string> Evaluator::tokens() const {
   std::vector<std::string> words;
-  if (positions_ == 0) return words;
-  const std::vector<Index> ids = row_of(example_, 0);
-  for (auto id = ids.end() - positions_; id != ids.end(); ++id) words.push_back(data_.word(*id));
+  if (positions_ == 0 || !has_tokens()) return words;
+  const std::vector<Index> ids = row_of(example_.ids, 0);
+  for (auto id = ids.end() - std::min<Index>(positions_, std::ssize(ids)); id != ids.end(); ++id)
+    words.push_back(data_.word(*id));
   return words;
 }
 

@@ -25,10 +25,11 @@ class Evaluator {
   /// At the end: all questions; without right answers the mean loss over all that is held out, or over more batches
   /// than an evaluation has.
   RunEnding ending(Index step) const;
-  /// The tokens that the heads of its evaluations look at.
+  /// The tokens that the heads of its evaluations look at; none where the inputs are values.
   std::vector<std::string> tokens() const;
 
  private:
+  bool has_tokens() const { return example_.ids.defined() && example_.ids.rank() == 2; }
   bool answers() const { return data_.graded() && subject_.answer; }
   double loss_of(const std::vector<Batch>& batches) const;
   std::vector<EvaluationReport::Sample> continuations() const;
@@ -40,8 +41,8 @@ class Evaluator {
   const RunOptions& options_;
   std::vector<Batch> batches_;
   Questions held_out_, trained_on_;
-  IntArray example_;     // ids [1, T]; not defined: there are none
-  Index positions_ = 0;  // the last ones of it, which an evaluation shows
+  Batch example_;        // of one, which heads look at
+  Index positions_ = 0;  // of queries and of keys the last ones, which an evaluation shows; 0: it shows no heads
 };
 
 }  // namespace mote

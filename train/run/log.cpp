@@ -73,7 +73,8 @@ std::vector<Report> read_lines(const std::string& path, Report (*from)(const Jso
   if (!file_exists(path)) return all;
   const std::string text = read_file(path, std::uint64_t{1} << 32);
   for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
-    const std::size_t stop = std::min(text.find('\n', at), text.size());
+    const std::size_t stop = text.find('\n', at);
+    if (stop == std::string::npos) break;  // half a line, of a run that was killed or trains still
     const std::string where = path + " line " + std::to_string(number);
     const Json line = parse_json(std::string_view(text).substr(at, stop - at), where);
     all.push_back(from(JsonPlace(line, where)));
@@ -84,8 +85,13 @@ std::vector<Report> read_lines(const std::string& path, Report (*from)(const Jso
 
 }  // namespace
 
+std::string percent_text(double fraction, int digits) {
+  const double units = std::pow(10, digits);
+  return fixed_text(std::floor(100 * units * fraction + 1e-9) / units, digits) + " %";  // 0.29 * 100 is below 29
+}
+
 std::string Answers::text() const {
-  return std::to_string(exact) + " of " + std::to_string(total) + ", " + fixed_text(100 * fraction(), 1) + " %";
+  return std::to_string(exact) + " of " + std::to_string(total) + ", " + percent_text(fraction(), 1);
 }
 
 namespace {
@@ -96,11 +102,10 @@ std::string text_of(const StepReport& r) {
 }
 
 std::string text_of(const EvaluationReport& r) {
-  const auto percent = [](double fraction) { return fixed_text(100 * fraction, 0) + " %"; };
   std::string text =
       "evaluation after " + std::to_string(r.step) + " steps: held-out loss " + fixed_text(r.loss, 4) + r.note;
-  if (r.exact_match) text += ", exact match " + percent(*r.exact_match);
-  if (r.train_exact_match) text += " (of questions to train on " + percent(*r.train_exact_match) + ")";
+  if (r.exact_match) text += ", exact match " + percent_text(*r.exact_match, 0);
+  if (r.train_exact_match) text += " (of questions to train on " + percent_text(*r.train_exact_match, 0) + ")";
   for (const EvaluationReport::Sample& s : r.samples) {
     text += "\n  ";
     const std::string verdict = !s.right ? "" : *s.right ? "   right" : "   wrong";
@@ -109,6 +114,8 @@ std::string text_of(const EvaluationReport& r) {
   }
   return text;
 }
+
+std::string text_of(const CheckpointReport& c) { return "saved " + c.path; }
 
 std::string text_of(const RunWarning& w) { return "warning: " + w.text; }
 
@@ -119,8 +126,8 @@ std::string text_of(const RunEnding& e) {
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const RunReport& report) {
-  return out << std::visit([](const auto& r) { return text_of(r); }, report);
+std::ostream& operator<<(std::ostream& out, const RunEvent& event) {
+  return out << std::visit([](const auto& e) { return text_of(e); }, event);
 }
 
 std::string log_line(const StepReport& report) {

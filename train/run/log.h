@@ -1,4 +1,4 @@
-// What a run reports: steps, evaluations, its end; the first two also as lines of JSON.
+// What happens in a run: steps, evaluations, checkpoints, its end; the first two also as lines of JSON.
 #pragma once
 
 #include <optional>
@@ -29,6 +29,9 @@ struct EvaluationReport {
   std::string note = {};                             ///< what the loss means, Data::loss_note(); not in the log
 };
 
+/// A fraction as percents, "99.9 %", rounded down: 100 % is all.
+std::string percent_text(double fraction, int digits);
+
 /// How a model answered questions.
 struct Answers {
   Index total = 0, exact = 0;
@@ -38,7 +41,7 @@ struct Answers {
   };
   std::vector<Mistake> mistakes;
   double fraction() const { return total > 0 ? static_cast<double>(exact) / static_cast<double>(total) : 0; }
-  /// "12 of 100, 12.0 %"
+  /// "12 of 100, 12.0 %", rounded down: 100.0 % are all.
   std::string text() const;
 };
 
@@ -48,8 +51,8 @@ struct RunEnding {
   std::optional<Answers> answers = {};  ///< to its questions, if they have right answers
   double loss = 0;                      ///< else: on `loss_of`
   std::string loss_of = {}, loss_note = {};
-  std::vector<Index> ids = {};    ///< a held-out example
-  std::vector<Array> heads = {};  ///< what the heads of each layer attend to there, [H, T, T]
+  std::vector<Index> ids = {};    ///< a held-out example, if it is of tokens
+  std::vector<Array> heads = {};  ///< what the heads of each layer attend to there, [H, queries, keys]
 };
 
 /// A sentence about what is not as one would expect.
@@ -57,9 +60,15 @@ struct RunWarning {
   std::string text;
 };
 
-/// What a run tells while it trains. As text: a line, and one for each sample.
-using RunReport = std::variant<StepReport, EvaluationReport, RunWarning, RunEnding>;
-std::ostream& operator<<(std::ostream& out, const RunReport& report);
+/// A checkpoint that was saved.
+struct CheckpointReport {
+  Index step = 0;    ///< steps taken
+  std::string path;  ///< of its file
+};
+
+/// What happens in a run. As text: a line, and one for each sample.
+using RunEvent = std::variant<StepReport, EvaluationReport, CheckpointReport, RunWarning, RunEnding>;
+std::ostream& operator<<(std::ostream& out, const RunEvent& event);
 
 /// {"step":1,"loss":2.5,"learning_rate":0.001,"grad_norm":0.7}: steps count from 1, as the number of steps taken does.
 /// Where layers were measured there follows "layers":[{"layer":"h.0","result":{"mean":0.1,"deviation":1,"zeros":0},
@@ -68,7 +77,8 @@ std::ostream& operator<<(std::ostream& out, const RunReport& report);
 std::string log_line(const StepReport& report);
 std::string log_line(const EvaluationReport& report);
 
-/// All lines of such a file; nothing if there is none. null reads as NaN. Errors: one sentence with file and line.
+/// All whole lines of such a file; nothing if there is none. null reads as NaN. Errors: one sentence with file and
+/// line.
 std::vector<StepReport> read_steps(const std::string& path);
 std::vector<EvaluationReport> read_evaluations(const std::string& path);
 

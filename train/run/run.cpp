@@ -1,10 +1,11 @@
-// The state machine of a run: fresh or resumed, trained step by step, evaluated and saved on the way, ended.
+// A run begins or is resumed, takes steps, is evaluated and saved on the way, and ends.
 #include "train/run/run.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include "engine/base/number_text.h"
+#include "engine/base/version.h"
 #include "engine/io/text/json.h"
 #include "train/loop/evaluate.h"
 
@@ -47,6 +48,20 @@ std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
   return text.rfind('\n') + 1;
 }
 
+/// The settings that determine a run's bits. What may change in a run that goes on is in config.json alone.
+std::vector<Field> fixed_fields(const SettingsGroup& group) {
+  std::vector<Field> fixed = group.fields;
+  std::erase_if(fixed, [](const Field& f) { return f.use.may_change; });
+  return fixed;
+}
+
+void check_class(const SafetensorsFile& checkpoint, const Module& model, const std::string& folder) {
+  const std::string* const saved = checkpoint.find_metadata("class.name");
+  const std::string here = model.type_name();
+  check(saved && *saved == here, "the run in ", folder, " is of class ", saved ? *saved : "unknown", ", not ", here,
+        ": go on with the program that made it, or choose another folder");
+}
+
 }  // namespace
 
 Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options,
@@ -72,6 +87,8 @@ Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptio
   evaluator_.emplace(data_, subject_, recipe_, options_, !options_.folder.empty());
   if (from) go_on_from(*from);
   if (!options_.folder.empty()) begin_or_resume(from ? from->best_score : std::nullopt);
+  first_ = steps_;
+  fit_.on_warning = [this](const std::string& text) { events_.push_back(RunWarning{text}); };
 }
 
 void Run::go_on_from(const RunState& state) {
@@ -87,15 +104,19 @@ void Run::go_on_from(const RunState& state) {
 void Run::begin_or_resume(std::optional<double> best_score) {
   const std::string& path = options_.folder;
   const std::string config = config_json(settings_);  // a path that is no UTF-8 is none for JSON
-  folder_.emplace(path, options_.keep);
+  folder_.emplace(path, options_.keep, options_.save_interval);
   const std::string newest = newest_checkpoint(path);
   const bool has_config = file_exists(folder_->file("config.json"));
-  if (newest.empty())
-    for (const char* const name :
-         {"config.json", "log.jsonl", "evaluations.jsonl", "rates.jsonl", "report.html", "loss.svg", "heads.svg"})
+  if (newest.empty()) {
+    for (const char* const name : {"config.json", "about.json", "log.jsonl", "evaluations.jsonl", "rates.jsonl",
+                                   "report.html", "loss.svg", "heads.svg"})
       check(!file_exists(folder_->file(name)), path, " already has a ", name, ": choose another folder");
-  else
-    check_settings(SafetensorsFile(newest), settings_, path);
+  } else {
+    const SafetensorsFile file = open_newest_checkpoint(path);
+    check_class(file, *subject_.module, path);
+    check_settings(file, settings_, path);
+  }
+
   folder_->best_score = best_score;
   checkpoint_.add("model", *subject_.module);
   checkpoint_.add("optimizer", *optimizer_);
@@ -106,36 +127,55 @@ void Run::begin_or_resume(std::optional<double> best_score) {
   checkpoint_.add("evaluation_bytes", evaluations_.bytes);
   checkpoint_.add("evaluated", evaluated_);
   checkpoint_.add("best_score", folder_->best_score);
+  checkpoint_.add("loss_of_one_batch", loss_);
+  checkpoint_.note("class", {{"name", subject_.module->type_name(), "", ""}});
   checkpoint_.note("data_state", {{"text", data_.state(), "", ""}});
-  checkpoint_.note("task_state", {});  // its name in older checkpoints
-  std::vector<Field> all;
-  for (const SettingsGroup& group : settings_) all.insert(all.end(), group.fields.begin(), group.fields.end());
-  checkpoint_.note("settings", all);
   checkpoint_.note("config", subject_.config);
+  for (const SettingsGroup& group : settings_) checkpoint_.note("settings." + group.title, fixed_fields(group));
+
   if (newest.empty()) {
+    prepare_checkpoint();
     folder_->save(checkpoint_, steps_);  // before all else: what has a config.json can be resumed
+    saved_ = steps_;
   } else {
     checkpoint_.load(newest);
-    saved_ = newest != best_checkpoint(path);
+    if (newest != best_checkpoint(path)) saved_ = steps_;
     check(!options_.fresh || (steps_ == 0 && !has_config), "there is a run in ", path, ": go on with it by --resume ",
           path, ", or choose another folder");
     check(steps_ <= recipe_.max_iters, "the run in ", path, " has taken ", steps_,
           " steps, which is more than max_iters ", recipe_.max_iters);
+    if (!options_.accept_changes) check_same_loss(SafetensorsFile(newest));
   }
+
   folder_->write("config.json", config);
+  const std::string heads = folder_->file("heads.svg");
+  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);  // of an end that is none any more
+  folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, {}));
   open(log_, "log.jsonl");
   open(evaluations_, "evaluations.jsonl");
   const std::string rates = folder_->file("rates.jsonl");
   rates_.emplace(rates, whole_lines(rates, ~std::uint64_t(0)));
+  rates_->append(text_of(Json::object({{"step", steps_}, {"seconds", 0.0}})));
   began_ = instant();
+}
+
+/// Equal weights and data have a loss of equal bits, in every mote that computes the same.
+void Run::check_same_loss(const SafetensorsFile& checkpoint) const {
+  const double now = loss_of_one_batch();
+  const std::string was = exact_text(loss_), is = exact_text(now);
+  const std::string* const version = checkpoint.find_metadata("mote.version");
+  check(was == is, checkpoint.name(), " had the loss ", was, " on a fixed batch, and now it is ", is,
+        ": the model or the data has changed since, or mote (", version ? *version : "another", " then, ",
+        mote::version(), " now); go on all the same with accept_changes");
 }
 
 void Run::open(Log& log, const char* name) {
   const std::string path = folder_->file(name);
   const std::uint64_t wanted = static_cast<std::uint64_t>(log.bytes), whole = whole_lines(path, wanted);
   if (whole != wanted)
-    warnings_.push_back({std::string(name) + " has " + std::to_string(whole) + " bytes of whole lines instead of " +
-                         std::to_string(wanted) + ": it goes on from here without the steps that are missing"});
+    events_.push_back(RunWarning{std::string(name) + " has " + std::to_string(whole) +
+                                 " bytes of whole lines instead of " + std::to_string(wanted) +
+                                 ": it goes on from here without the steps that are missing"});
   log.file.emplace(path, whole);
 }
 
@@ -152,78 +192,124 @@ auto Run::evaluated(const Look& look) const {
   return look();
 }
 
-EvaluationReport Run::evaluate(Index done) {
-  EvaluationReport report = evaluated([&] { return (*evaluator_)(done); });
-  if (!folder_) return report;
-  evaluations_.file->append(log_line(report));
-  evaluated_ = done;
-  saved_ = false;
-  if (done == 0) return report;  // the first weights are never best
-  sync_logs(done);
-  folder_->save_best(checkpoint_, report.loss, done);
-  return report;
+/// What is evaluated every eval_interval steps is part of the run; what is evaluated at an end between is not, since a
+/// run that goes on from there has no end there.
+void Run::evaluate() {
+  const bool regular = recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0;
+  const EvaluationReport report = evaluated([&] { return (*evaluator_)(steps_); });
+  events_.push_back(report);
+  if (folder_) evaluations_.file->append(log_line(report));
+  if (!regular) return;
+
+  evaluated_ = steps_;
+  if (!folder_ || steps_ == 0) return;  // the first weights are never best
+  prepare_checkpoint();
+  if (const std::string path = folder_->save_best(checkpoint_, report.loss, steps_); !path.empty())
+    events_.push_back(CheckpointReport{steps_, path});
+}
+
+bool Run::saves_at(Index steps) const {
+  const bool interval = options_.save_interval > 0 && steps % options_.save_interval == 0;
+  return folder_ && (interval || steps == recipe_.max_iters);
+}
+
+/// Of the weights that are trained, in evaluation mode. No random stream moves.
+double Run::loss_of_one_batch() const {
+  const Batch batch =
+      data_.batch(std::min<Index>(recipe_.batch_size, 4), Split::validation, Generator(options_.seed + 5));
+  const InferenceMode inference(*subject_.module);
+  std::vector<std::pair<Generator, GeneratorState>> before;
+  for (const NamedStream& s : named_streams(*subject_.module)) before.emplace_back(s.stream, s.stream.get_state());
+  const double loss = static_cast<double>(subject_.loss(batch).loss.item());
+  for (const auto& [stream, state] : before) stream.set_state(state);
+  return loss;
 }
 
 /// Logs are on the disk before a checkpoint says how long they are.
-void Run::sync_logs(Index done) {
-  steps_ = done;
+void Run::prepare_checkpoint() {
   for (Log* const log : {&log_, &evaluations_}) {
+    if (!log->file) continue;
     log->file->sync();
     log->bytes = static_cast<Index>(log->file->size());
   }
+  loss_ = loss_of_one_batch();
 }
 
-void Run::save(Index done) {
-  sync_logs(done);
-  folder_->save(checkpoint_, done);
-  saved_ = true;
-  rates_->append(text_of(Json::object({{"step", done}, {"seconds", instant() - began_}})));
+void Run::save() {
+  if (!folder_ || saved_ == steps_) return;
+  prepare_checkpoint();
+  events_.push_back(CheckpointReport{steps_, folder_->save(checkpoint_, steps_)});
+  saved_ = steps_;
+  rates_->append(text_of(Json::object({{"step", steps_}, {"seconds", instant() - began_}})));
 }
 
-bool Run::train(const See& see, Integer every) {
-  FitOptions options = fit_;
-  const Index first = steps_, eval_interval = recipe_.eval_interval;
-  bool wanted = true;
-  const auto tell = [&](const RunReport& report) { wanted = see(report) && wanted; };
-  for (const RunWarning& warning : std::exchange(warnings_, {})) tell(warning);
-  if (first > 0) {
-    const double was = optimizer_->learning_rate(), is = options.schedule(first - 1);
+/// What is done once, before the first training step of this process.
+void Run::look() {
+  if (steps_ > 0) {
+    const double was = optimizer_->learning_rate(), is = fit_.schedule(steps_ - 1);
     if (was != is)
-      tell(RunWarning{"in a run of " + std::to_string(options.steps) + " steps the learning rate of step " +
-                      std::to_string(first) + " would have been " + general_text(is, 4) + ", and it was " +
-                      general_text(was, 4) +
-                      ": the weights will not be those of a run that was so long from the start"});
+      events_.push_back(RunWarning{"in a run of " + std::to_string(recipe_.max_iters) +
+                                   " steps the learning rate of step " + std::to_string(steps_) + " would have been " +
+                                   general_text(is, 4) + ", and it was " + general_text(was, 4) +
+                                   ": the weights will not be those of a run that was so long from the start"});
   }
+  if (steps_ == 0 && recipe_.eval_interval > 0 && evaluated_ < 0) evaluate();
+  if (saves_at(steps_)) save();  // an earlier process may have been killed after it saved the best
+}
+
+void Run::train_step() {
   std::optional<StepHealth> health;
-  options.on_step = [&](const StepReport& report) {
-    const StepReport measured = health ? health->with(report) : report;
-    health.reset();
-    const Index done = report.step + 1;
-    steps_ = done;
-    if (ema_) ema_->update();
-    if (folder_) log_.file->append(log_line(measured));
-    std::optional<EvaluationReport> evaluation;
-    if (done == options.steps || (eval_interval > 0 && done % eval_interval == 0)) evaluation = evaluate(done);
-    if (report.step == first || done == options.steps || every <= 1 || done % every == 0) tell(measured);
-    if (evaluation) tell(*evaluation);
-    return wanted;
-  };
-  options.on_warning = [&](const std::string& text) { tell(RunWarning{text}); };
-  options.first_step = first;
-  options.save_every = options_.save_interval;
-  if (folder_) options.save = [&](Index done) { save(done); };
-  const bool look_first = first == 0 ? eval_interval > 0 : first == options.steps;
-  if (look_first && evaluated_ != first) tell(evaluate(first));
-  if (folder_ && first == options.steps && !saved_) save(first);
-  if (!wanted) return false;
-  const auto loss = [&](Index step) {
-    if (options_.health > 0 && (step + 1) % options_.health == 0 && !health) health.emplace(*subject_.module);
-    return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_));
-  };
-  fit(*optimizer_, loss, options);
-  if (steps_ < options.steps || !wanted) return false;
+  if (options_.health > 0 && (steps_ + 1) % options_.health == 0) health.emplace(*subject_.module);
+  const auto loss = [&](Index) { return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_)); };
+  StepReport report = fit_step(*optimizer_, loss, fit_, steps_, steps_ == first_);
+  if (health) report = health->with(std::move(report));
+  health.reset();
+
+  ++steps_;
+  if (ema_) ema_->update();
+  if (folder_) log_.file->append(log_line(report));
+  events_.push_back(std::move(report));
+  if (recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0) evaluate();
+  if (saves_at(steps_)) save();
+}
+
+void Run::end() {
+  if (evaluated_ != steps_) evaluate();
   ending_ = evaluated([&] { return evaluator_->ending(steps_); });
-  return tell(*ending_), wanted;
+  if (folder_) {
+    folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, ending_));
+    if (const std::string svg = heads_svg(*ending_, data_); !svg.empty()) folder_->write("heads.svg", svg);
+  }
+  events_.push_back(*ending_);
+}
+
+bool Run::step() {
+  if (looked_) events_.clear();
+  if (!std::exchange(looked_, true)) {
+    look();
+    if (!events_.empty()) return true;
+  }
+  if (ending_) return false;
+  steps_ < recipe_.max_iters ? train_step() : end();
+  return true;
+}
+
+bool Run::train(const std::function<bool(const RunEvent&)>& see, Integer every) {
+  const auto told = [&](const RunEvent& event) {
+    const auto* const step = std::get_if<StepReport>(&event);
+    if (!step) return !std::holds_alternative<CheckpointReport>(event);
+    const Index done = step->step + 1;
+    return step->step == first_ || done == recipe_.max_iters || every <= 1 || done % every == 0;
+  };
+  while (step()) {
+    bool wanted = true;
+    for (const RunEvent& event : events_)
+      if (told(event)) wanted = see(event) && wanted;
+    if (wanted) continue;
+    save();
+    return false;
+  }
+  return true;
 }
 
 }  // namespace mote

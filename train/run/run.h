@@ -10,6 +10,7 @@
 
 #include "train/loop/ema.h"
 #include "train/loop/recipe.h"
+#include "train/report/report.h"
 #include "train/run/evaluation.h"
 #include "train/run/run_folder.h"
 #include "train/run/run_state.h"
@@ -19,31 +20,42 @@ namespace mote {
 /// A model that learns from data as a recipe says. With a folder the run is kept there, and goes on where an
 /// interrupted one stopped: it ends in the bits of one that never was.
 ///
-/// In the folder: checkpoints (train/run/run_folder.h), log.jsonl and evaluations.jsonl, which say nothing of time, so
-/// that a run that was interrupted writes the same bytes, rates.jsonl, which does, and for people config.json and
-/// report.html.
+/// In the folder: checkpoints (train/run/run_folder.h), config.json with all settings, log.jsonl and evaluations.jsonl,
+/// which say nothing of time, so that a run that was interrupted writes the same bytes, rates.jsonl, which does, and
+/// for people report.html.
 class Run {
  public:
-  /// Data and subject must outlive it. A new run may begin where another program's has come to: `from`, beside the
-  /// weights that its subject has. Errors: settings that cannot be; a folder that another run uses, that holds other
-  /// files, or a run with other settings, or one that has taken more steps.
+  /// Data and the subject's model must outlive it. A new run may begin where another program's has come to: `from`,
+  /// beside the weights that its subject has. Errors: settings that cannot be; a folder that another run uses, that
+  /// holds other files, a run of another model, with other settings or data, or one that has taken more steps.
   Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
       const std::optional<RunState>& from = {});
-  Run(Data&&, Subject, const Recipe&, const RunOptions& = {},
+  Run(const Data&&, Subject, const Recipe&, const RunOptions& = {},
       const std::optional<RunState>& = {}) = delete;  // data stay
   Run(const Run&) = delete;
 
-  /// Trains to the end, and lets the model answer there. `see` receives a report of the first, the last, and every
-  /// `every`-th step, and of all else; if it returns false, the run stops after this step, saved if it is kept. Returns
-  /// whether it came to its end.
-  bool train(const std::function<bool(const RunReport&)>& see, Integer every = 100);
+  /// Does what comes next: a look at the model as it is, then one training step after the other, each with its
+  /// evaluation and its checkpoint, at last the answers of the trained model. False: there was nothing left to do.
+  ///
+  ///     while (run.step())
+  ///       for (const RunEvent& event : run.events()) std::cout << event << "\n";
+  bool step();
+  /// What happened in the last step().
+  const std::vector<RunEvent>& events() const { return events_; }
+  /// Saves a checkpoint of now, if the run is kept and there is none: for whoever stops between two steps.
+  void save();
+
+  /// Takes all steps that are left. `see` receives the report of the first, the last, and every `every`-th training
+  /// step, and all other events but checkpoints; if it returns false, the run is saved, and stops. Returns whether it
+  /// came to its end.
+  bool train(const std::function<bool(const RunEvent&)>& see, Integer every = 100);
   template <class See>
-  requires std::is_void_v<std::invoke_result_t<const See&, const RunReport&>>
+  requires std::is_void_v<std::invoke_result_t<const See&, const RunEvent&>>
   bool train(const See& see, Integer every = 100) {
-    return train(std::function<bool(const RunReport&)>([&see](const RunReport& r) { return see(r), true; }), every);
+    return train(std::function<bool(const RunEvent&)>([&see](const RunEvent& e) { return see(e), true; }), every);
   }
 
-  Index steps() const { return steps_; }  ///< taken so far
+  Index steps() const { return steps_; }  ///< training steps taken so far
   const Data& data() const { return data_; }
   const Subject& subject() const { return subject_; }
   const RunOptions& options() const { return options_; }
@@ -61,15 +73,20 @@ class Run {
     Index bytes = 0;
     std::optional<LogFile> file = {};
   };
-  using See = std::function<bool(const RunReport&)>;
   void go_on_from(const RunState& state);
   void begin_or_resume(std::optional<double> best_score);
+  void check_same_loss(const SafetensorsFile& checkpoint) const;
   void open(Log& log, const char* name);
+
+  void look();
+  void train_step();
+  void end();
+  void evaluate();
   template <class Look>
   auto evaluated(const Look& look) const;
-  EvaluationReport evaluate(Index done);
-  void sync_logs(Index done);
-  void save(Index done);
+  bool saves_at(Index steps) const;
+  double loss_of_one_batch() const;
+  void prepare_checkpoint();
 
   const Data& data_;
   Subject subject_;
@@ -81,20 +98,24 @@ class Run {
   std::unique_ptr<EMA> ema_;  ///< where the recipe asks for averaged weights
   Generator random_;          ///< that batches are drawn from
   std::optional<Evaluator> evaluator_;
+
+  Index steps_ = 0;
+  Index first_ = 0;       ///< steps that earlier processes have taken
+  Index evaluated_ = -1;  ///< steps at the last evaluation
+  bool looked_ = false;   ///< whether step() has been called
+  std::vector<RunEvent> events_;
   std::optional<RunEnding> ending_;
 
-  Index steps_ = 0, evaluated_ = -1;  ///< steps at the last evaluation
-  bool saved_ = false;                ///< whether a checkpoint other than the best has all of that
   std::optional<RunFolder> folder_;
   Checkpoint checkpoint_;
+  Index saved_ = -1;  ///< steps of the newest checkpoint other than the best
+  double loss_ = 0;   ///< loss_of_one_batch() at a checkpoint
   Log log_, evaluations_;
   std::optional<LogFile> rates_;
-  std::vector<RunWarning> warnings_;  ///< to be told when it trains
   double began_ = 0;
 };
 
-/// Writes report.html, loss.svg and heads.svg into the folder of a run. No clock is in them: they are the same for one
-/// that was interrupted. Errors: a run that is not kept; a log that somebody has changed.
-void write_report(const Run& run);
+/// The report of a run that is kept; see train/report/report.h. Errors: it is not.
+inline void write_report(const Run& run) { write_report(run.folder().path()); }
 
 }  // namespace mote

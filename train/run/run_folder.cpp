@@ -43,6 +43,24 @@ Index noted_steps(const std::string& path) {
   return steps;
 }
 
+/// Errors: it cannot be read, or something in it was changed.
+SafetensorsFile open_whole(const std::string& path) {
+  SafetensorsFile file(path);
+  for (const TensorEntry& tensor : file.tensors())
+    check(file.read_bytes(tensor, [](const void*, std::size_t) {}), path, ": the checksum of ", tensor.name,
+          " is wrong: the file was changed");
+  return file;
+}
+
+bool is_whole(const std::string& path) {
+  try {
+    open_whole(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> checkpoint_names(const std::string& folder) {
@@ -67,7 +85,25 @@ std::string best_checkpoint(const std::string& folder) {
   return file_exists(path) ? path : "";
 }
 
-RunFolder::RunFolder(const std::string& path, Integer keep) : keep_(keep), path_(made_here(path, keep)), lock_(path) {
+SafetensorsFile open_newest_checkpoint(const std::string& folder) {
+  const std::string newest = newest_checkpoint(folder);
+  check(!newest.empty(), "there is no run in ", folder);
+  try {
+    return open_whole(newest);
+  } catch (const Error& e) {
+    std::string good;
+    std::vector<std::string> names = checkpoint_names(folder);
+    names.push_back(best_name);
+    for (const std::string& name : names)
+      if (const std::string path = folder + "/" + name; path != newest && file_exists(path) && is_whole(path))
+        good += (good.empty() ? "" : ", ") + name;
+    throw Error(std::string(e.what()) + (good.empty() ? "; no other checkpoint in " + folder + " is whole"
+                                                      : "; remove it to go on from the newest of these: " + good));
+  }
+}
+
+RunFolder::RunFolder(const std::string& path, Integer keep, Integer interval)
+    : keep_(keep), interval_(interval), path_(made_here(path, keep)), lock_(path) {
   for (const std::string& name : list_folder(path))  // with the lock, no other run writes here
     if (detail::is_temporary(name)) remove_file(file(name));
 }
@@ -77,9 +113,9 @@ void RunFolder::write(const std::string& name, std::string_view text) const {
   write_file(file(name), text);
 }
 
-bool RunFolder::save_best(const Checkpoint& run, Real score, Integer steps) {
+std::string RunFolder::save_best(const Checkpoint& run, Real score, Integer steps) {
   const std::optional<double> before = best_score;
-  if (std::isnan(score) || (before && score >= *before)) return false;
+  if (std::isnan(score) || (before && score >= *before)) return "";
   lock_.check_ours();
   best_score = score;
   try {
@@ -88,16 +124,26 @@ bool RunFolder::save_best(const Checkpoint& run, Real score, Integer steps) {
     best_score = before;
     throw;
   }
-  return true;
+  return file(best_name);
 }
 
-void RunFolder::save(const Checkpoint& run, Integer steps) {
+std::string RunFolder::save(const Checkpoint& run, Integer steps) {
   check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
   lock_.check_ours();
-  run.save(file(name_of(steps)));
-  std::vector<std::string> names = checkpoint_names(path_);
-  std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past
-  for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= names.size(); ++i) remove_file(file(names[i]));
+  const std::string path = file(name_of(steps));
+  run.save(path);
+
+  std::vector<std::string> earlier = checkpoint_names(path_);
+  std::erase_if(earlier, [&](const std::string& name) { return steps_of(name) >= steps; });  // this, or a longer past
+  const auto between = [&](const std::string& name) {
+    const Index at = steps_of(name);
+    return interval_ > 0 ? at % interval_ != 0 : at != 0;
+  };
+  for (const std::string& name : earlier)
+    if (between(name)) remove_file(file(name));
+  std::erase_if(earlier, between);
+  for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= earlier.size(); ++i) remove_file(file(earlier[i]));
+  return path;
 }
 
 }  // namespace mote

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/files/safetensors.h"
 #include "train/keep/checkpoint.h"
 #include "train/keep/folder.h"
 
@@ -14,6 +15,8 @@ namespace mote {
 /// perhaps later than the last regular one: then it is the newest as well. They may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
+/// The newest one, read through and found whole. Errors: there is none; it is damaged, and what to do then.
+SafetensorsFile open_newest_checkpoint(const std::string& folder);
 /// step-00000100.safetensors and the like, from the first step to the last.
 std::vector<std::string> checkpoint_names(const std::string& folder);
 
@@ -21,26 +24,27 @@ std::vector<std::string> checkpoint_names(const std::string& folder);
 /// the like; best.safetensors is the run when it had the lowest score.
 class RunFolder {
  public:
-  /// Makes the folder if need be, and removes the temporary files that a killed run left in it. `keep` is how many of
-  /// the newest checkpoints stay.
+  /// Makes the folder if need be, and removes the temporary files that a killed run left in it. A run saves every
+  /// `interval` steps (0: never) and where it ends or is stopped; `keep` is how many of the newest checkpoints stay.
   /// Errors: it cannot be made or written, another process trains in it, keep below 1. Of all that writes: the name is
   /// that of another folder by now, or one of its files a pipe or the like.
-  explicit RunFolder(const std::string& path, Integer keep = 3);
+  explicit RunFolder(const std::string& path, Integer keep = 3, Integer interval = 1);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   /// Writes a file in it.
   void write(const std::string& name, std::string_view text) const;
-  /// Saves `run` after so many steps, and then removes what is no longer among the newest. A checkpoint is removed only
-  /// after its successor is on the disk.
-  void save(const Checkpoint& run, Integer steps);
-  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far, and says so. NaN is no
-  /// score.
-  bool save_best(const Checkpoint& run, Real score, Integer steps);
+  /// Saves `run` after so many steps, and returns the file's path. Then what is no longer among the newest is removed,
+  /// and what a run that was never stopped would not have: earlier checkpoints between two multiples of `interval`. A
+  /// checkpoint is removed only after its successor is on the disk.
+  std::string save(const Checkpoint& run, Integer steps);
+  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far: the file's path then, else
+  /// "". NaN is no score.
+  std::string save_best(const Checkpoint& run, Real score, Integer steps);
   std::optional<double> best_score = {};  ///< part of the run: add it
 
  private:
-  Index keep_;
+  Index keep_, interval_;
   std::string path_;
   FolderLock lock_;
 };

@@ -1,6 +1,7 @@
 // Which parts of a checkpoint are whose, and the entries of nanoGPT's dict.
 #include "train/run/run_state.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
@@ -117,22 +118,32 @@ TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const
 }
 
 FieldValues nanogpt_settings(const TorchValue& checkpoint) {
-  const TorchValue* const own = detail::find(checkpoint, "mote");
   FieldValues all;
-  const auto add = [&](const TorchValue* const dict) {
-    if (!dict || !std::holds_alternative<TorchDict>(dict->value)) return;
-    for (const TorchItem& item : std::get<TorchDict>(dict->value).items) {
+  const auto add = [&](const TorchValue& dict, const auto& name_here) {
+    if (!std::holds_alternative<TorchDict>(dict.value)) return;
+    for (const TorchItem& item : std::get<TorchDict>(dict.value).items) {
       const auto* const name = std::get_if<std::string>(&item.key);
-      if (!name || (!own && *name == "vocab_size")) continue;  // it follows from the text
+      if (!name) continue;
       const auto add_text = [&](const auto& x) {
-        if constexpr (requires { detail::field_text(x); }) all.emplace_back(*name, detail::field_text(x));
+        if constexpr (requires { detail::field_text(x); }) all.emplace_back(name_here(*name), detail::field_text(x));
       };
       std::visit(add_text, item.value.value);
     }
   };
-  if (const TorchValue* const settings = own ? detail::find(*own, "settings") : nullptr) return add(settings), all;
-  add(&detail::at(checkpoint, "config"));
-  add(&detail::at(checkpoint, "model_args"));
+  const TorchValue* const own = detail::find(checkpoint, "mote");
+  if (const TorchValue* const settings = own ? detail::find(*own, "settings") : nullptr) {
+    add(*settings, [](const std::string& name) { return name; });
+    return all;
+  }
+
+  const std::vector<Field> recipe = fields(Recipe());
+  const auto grouped = [&](const std::string& name) {
+    const bool trains = std::any_of(recipe.begin(), recipe.end(), [&](const Field& f) { return f.name == name; });
+    return (name == "block_size" ? "task." : trains ? "training." : "model.") + name;
+  };
+  add(detail::at(checkpoint, "config"), grouped);
+  add(detail::at(checkpoint, "model_args"), grouped);
+  std::erase_if(all, [](const auto& setting) { return setting.first == "model.vocab_size"; });  // the text's
   return all;
 }
 

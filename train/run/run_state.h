@@ -35,7 +35,8 @@ TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const
 void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& recipe,
                         const RunState& state);
 
-/// All settings that a ckpt.pt has, as texts: model_args, config, and what mote wrote into it.
+/// All settings that a ckpt.pt has, as texts by group and name: those that mote wrote into it, else nanoGPT's config
+/// and model_args.
 FieldValues nanogpt_settings(const TorchValue& checkpoint);
 /// And the way back: `model` gets the weights, `optimizer`, over its parameters, the state. A file that nanoGPT itself
 /// has saved has no random state: then batches are drawn from `seed`. Errors: names, shapes, groups that do not fit.

@@ -11,8 +11,9 @@
 namespace mote {
 
 struct RunOptions {
-  std::string folder = {};  ///< where it is kept: checkpoints, logs, a report; empty: nowhere
-  bool fresh = false;       ///< a run that is there already is an error
+  std::string folder = {};      ///< where it is kept: checkpoints, logs, a report; empty: nowhere
+  bool fresh = false;           ///< a run that is there already is an error
+  bool accept_changes = false;  ///< go on although model, data or mote compute another loss than before
   Index seed = 1;
   std::optional<Index> sequences = {};  ///< not given: Data::questions_at_end()
   Index samples = 1;
@@ -32,25 +33,28 @@ struct RunOptions {
   }
 };
 
-/// All settings of a run, in groups for a reader: "general", "task", "model", "training". A checkpoint has each as
-/// settings.<name>.
+/// All settings of a run, in groups: "general", "task", "model", "training". A checkpoint keeps those that determine
+/// its bits, as settings.<group>.<name>; the folder's config.json has all.
 struct SettingsGroup {
   std::string title;
   std::vector<Field> fields;
 };
 
-/// What a checkpoint has of a setting; null: it was saved by a mote that did not have it yet.
+/// config.json: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
+std::string config_json(const std::vector<SettingsGroup>& settings);
+/// Its groups, names and values; nothing if there is none, or of a file that is another's.
+std::vector<SettingsGroup> read_config_json(const std::string& path);
+
+/// What a checkpoint has of a setting, "training.batch_size"; null: nothing.
 const std::string* saved_setting(const SafetensorsFile& checkpoint, const std::string& name);
-/// All that it has, name and text.
+/// All settings of a run by group and name, "training.batch_size": those of a checkpoint, and what else config.json
+/// says beside it.
 FieldValues saved_settings(const SafetensorsFile& checkpoint);
 /// What a checkpoint keeps of its data, Data::state().
 std::string saved_state(const SafetensorsFile& checkpoint);
-/// Errors: settings that a checkpoint has and these do not, unless they had no effect; and those that must be the same
-/// and differ. What it lacks is what these say.
+/// Errors: settings that a checkpoint has and these do not, and those that must be the same and differ, all at once.
+/// What it lacks is what these say.
 void check_settings(const SafetensorsFile& checkpoint, const std::vector<SettingsGroup>& now,
                     const std::string& folder);
-
-/// config.json, for people: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
-std::string config_json(const std::vector<SettingsGroup>& settings);
 
 }  // namespace mote

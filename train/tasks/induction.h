@@ -30,7 +30,7 @@ class InductionTask : public Task {
   using Options = InductionOptions;
   const Options options;
 
-  explicit InductionTask(const Options& o = {}) : options(o) {
+  explicit InductionTask(const Options& o = {}) : Task("InductionTask"), options(o) {
     checked_size("InductionTask", "symbols", o.symbols, 2);
     checked_size("InductionTask", "length", o.length, 2);
     check_in("InductionTask", o.length <= o.symbols, "length ", o.length, " must be at most symbols ", o.symbols,

@@ -31,9 +31,11 @@ class LabelTask : public Task {
   }
 
  protected:
-  /// A constructor ends with check_rows(). `name` opens the errors: lengths below 1 or above a million.
+  /// A constructor ends with check_rows(). `name` is the task's, and opens the errors: lengths below 1 or above a
+  /// million.
   LabelTask(const char* name, Integer train_length, Integer test_length)
-      : name_(name),
+      : Task(name),
+        name_(name),
         train_length_(checked_size(name, "length", train_length)),
         test_length_(checked_size(name, "length", test_length)) {}
   LabelTask(const char* name, Integer length) : LabelTask(name, length, length) {}

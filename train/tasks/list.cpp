@@ -26,6 +26,7 @@ struct Entry {
   const char* name;
   FieldValues preset;  // options in which it differs from the task's defaults
   std::vector<Field> (*options)(const char* name, const FieldValues&);
+  std::function<Recipe(const char* name, const FieldValues&)> recipe;
   std::function<std::unique_ptr<Task>(const char* name, const FieldValues&, const std::string& state)> make;
 };
 
@@ -43,6 +44,13 @@ template <class T>
 Entry entry(const char* name, FieldValues preset = {}) {
   return {name, std::move(preset),
           [](const char* task, const FieldValues& values) { return fields(options_of<T>(task, values)); },
+          [](const char* task, const FieldValues& values) {
+            const typename T::Options options = options_of<T>(task, values);
+            if constexpr (requires { T::recipe_of(options); })
+              return T::recipe_of(options);
+            else
+              return T(options).recipe();
+          },
           [](const char* task, const FieldValues& values, const std::string& state) -> std::unique_ptr<Task> {
             const typename T::Options options = options_of<T>(task, values);
             if constexpr (std::is_constructible_v<T, const typename T::Options&, const std::string&>) {
@@ -54,6 +62,13 @@ Entry entry(const char* name, FieldValues preset = {}) {
           }};
 }
 
+/// A recipe with other fields, of its own or of its model's config.
+Recipe changed(Recipe r, const FieldValues& changes) {
+  for (const auto& [name, text] : changes)
+    if (!set_field(r, name, text)) r.config.emplace_back(name, text);
+  return r;
+}
+
 /// A task whose recipe differs in some fields (of its own or of its model's config), and what comes of that.
 template <class T>
 class Variant final : public T {
@@ -61,12 +76,7 @@ class Variant final : public T {
   using T::T;
   FieldValues changes;
   Outcome differs;
-  Recipe recipe() const override {
-    Recipe r = T::recipe();
-    for (const auto& [name, text] : changes)
-      if (!set_field(r, name, text)) r.config.emplace_back(name, text);
-    return r;
-  }
+  Recipe recipe() const override { return changed(T::recipe(), changes); }
   Outcome outcome() const override {
     Outcome o = T::outcome();
     o.least = differs.least, o.most = differs.most, o.seconds = differs.seconds;
@@ -78,6 +88,9 @@ class Variant final : public T {
 template <class T>
 Entry variant(const char* name, const FieldValues& changes, const Outcome& outcome, FieldValues preset = {}) {
   Entry e = entry<Variant<T>>(name, std::move(preset));
+  e.recipe = [=, same = e.recipe](const char* task, const FieldValues& values) {
+    return changed(same(task, values), changes);
+  };
   e.make = [=, same = e.make](const char* task, const FieldValues& values, const std::string& state) {
     std::unique_ptr<Task> made = same(task, values, state);
     auto& one = static_cast<Variant<T>&>(*made);
@@ -145,9 +158,14 @@ std::vector<Field> task_options(const std::string& name, const FieldValues& valu
   return e.options(e.name, with_preset(e, values));
 }
 
-std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values, const std::string& state) {
+Recipe task_recipe(const std::string& name, const FieldValues& values) {
   const Entry& e = by_name("task", entries, name);
-  std::unique_ptr<Task> task = e.make(e.name, with_preset(e, values), state);
+  return e.recipe(e.name, with_preset(e, values));
+}
+
+OwnedTask make_task(const std::string& name, const FieldValues& values, const std::string& state) {
+  const Entry& e = by_name("task", entries, name);
+  OwnedTask task = e.make(e.name, with_preset(e, values), state);
   task->set_name(name, task_options(name, values));
   return task;
 }

@@ -26,7 +26,7 @@ class ModularAdditionTask : public Task {
   using Options = ModularAdditionOptions;
   const Options options;
 
-  explicit ModularAdditionTask(const Options& o = {}) : options(o) {
+  explicit ModularAdditionTask(const Options& o = {}) : Task("ModularAdditionTask"), options(o) {
     const char* const name = "ModularAdditionTask";
     checked_size(name, "modulus", o.modulus, 5, 1000);
     checked_size(name, "training", o.training, 1, 99);

@@ -22,7 +22,7 @@ class RepeatTask final : public Task {
   using Options = RepeatOptions;
   const Options options;
 
-  explicit RepeatTask(const Options& o = {}) : options(o) {
+  explicit RepeatTask(const Options& o = {}) : Task("RepeatTask"), options(o) {
     checked_size("RepeatTask", "symbols", o.symbols, 2);
     checked_size("RepeatTask", "length", o.length);
   }

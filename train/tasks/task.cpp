@@ -77,16 +77,20 @@ std::string Task::looks_text(const std::string& fraction) const {
 std::string Task::best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const {
   double best = -1;
   std::string name;
-  for (std::size_t layer = 0; layer < layers.size(); ++layer)
-    for (Index head = 0; head < layers[layer].shape()[0]; ++head) {
+  const Index T = std::ssize(ids);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const Shape& shape = layers[layer].shape();
+    if (shape[1] != T || shape[2] != T) continue;  // its keys are others
+    for (Index head = 0; head < shape[0]; ++head) {
       double fraction = 0, count = 0;
-      for (Index t = 0; t < std::ssize(ids); ++t)
+      for (Index t = 0; t < T; ++t)
         if (const Index at = looks_at(ids, t); at >= 0)
           fraction += static_cast<double>(layers[layer].at({head, t, at})), ++count;
       if (count == 0 || fraction / count <= best) continue;
       best = fraction / count;
       name = "head " + std::to_string(head) + " of layer " + std::to_string(layer) + " (both counted from 0)";
     }
+  }
   return name.empty() ? "" : "attention: " + name + ". " + looks_text(fixed_text(100 * best, 0) + " %");
 }
 

@@ -36,7 +36,8 @@ std::string text_of(const Outcome& outcome);
 /// seed and nothing else. Recipe and outcome are those of its options: three digits take longer to add than two.
 class Task : public Data {
  public:
-  /// Its name in the list of tasks and its options, as make_task() makes it: what a run of it keeps.
+  /// A name for its runs; of the list of tasks, and its options, as make_task() makes it.
+  explicit Task(std::string name = "task") : name_(std::move(name)) {}
   std::string name() const override { return name_; }
   std::vector<Field> settings() const override { return settings_; }
   void set_name(std::string name, std::vector<Field> settings) {
@@ -76,7 +77,7 @@ class Task : public Data {
   std::string best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const;
 
  private:
-  std::string name_ = "task";
+  std::string name_;
   std::vector<Field> settings_;
 };
 

@@ -29,7 +29,7 @@ Batch rows_of(const std::vector<std::vector<Index>>& windows) {
 
 }  // namespace
 
-TextTask::TextTask(const Options& o, const std::string& state) : options(o) {
+TextTask::TextTask(const Options& o, const std::string& state) : Task("TextTask"), options(o) {
   if (state.empty()) {
     data_ = std::make_unique<const TextData>(read_text(o, tokenizer_));
     identity_ = data_->identity;
@@ -78,7 +78,7 @@ std::string TextTask::loss_note(double loss) const {
   return " (" + fixed_text(bits, 3) + " bits per byte)";
 }
 
-Recipe TextTask::recipe() const {
+Recipe TextTask::recipe_of(const Options& options) {
   Recipe r;
   r.config = {{"preset", "nanogpt"}, {"n_layer", "4"}, {"n_head", "4"}, {"n_embd", "128"}};
   r.max_iters = 2000, r.batch_size = options.lines ? 64 : 12;

@@ -93,8 +93,10 @@ class TextTask : public Task {
   std::string description() const override;
   Index vocab_size() const override { return tokenizer_->vocab_size(); }
   Index block_size() const override { return options.block_size; }
-  /// nanoGPT's for a CPU, and an average of the weights; documents, which are short, come in larger batches.
-  Recipe recipe() const override;
+  Recipe recipe() const override { return recipe_of(options); }
+  /// nanoGPT's for a CPU, and an average of the weights; documents, which are short, come in larger batches. No text is
+  /// read for it.
+  static Recipe recipe_of(const Options& options);
   Outcome outcome() const override;
   bool graded() const override { return false; }
 

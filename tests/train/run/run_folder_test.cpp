@@ -119,7 +119,7 @@ TEST_CASE("run folder: the best is the one with the lowest score") {
   CHECK(folder.best_score == -1.0);
   CHECK(newest_checkpoint(folder.path()) == folder.file("step-00000008.safetensors"));  // as new as the best
   run.step = 9;
-  CHECK(folder.save_best(run.checkpoint, -2.0, 9));
+  CHECK(folder.save_best(run.checkpoint, -2.0, 9).ends_with("/best.safetensors"));
   CHECK(newest_checkpoint(folder.path()) == folder.file("best.safetensors"));
   CHECK(run.read(newest_checkpoint(folder.path())) == 9);
   run.save(folder, 10);

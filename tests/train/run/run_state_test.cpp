@@ -37,7 +37,7 @@ GPTConfig config(const TextTask& task, bool bias) {
 void train(const TextTask& task, GPT& model, Index steps, const std::string& folder,
            const std::optional<RunState>& from = {}) {
   Run run(task, subject_of(model), recipe(steps), {.folder = folder}, from);
-  run.train([](const RunReport&) {});
+  run.train([](const RunEvent&) {});
 }
 
 RunState state_of(const std::string& folder, GPT& model, const Recipe& r) {
@@ -109,8 +109,9 @@ TEST_CASE("run state: nanoGPT's file as its trainer reads it, and one that its t
   std::erase_if(std::get<TorchDict>(file.value).items,
                 [](const TorchItem& i) { return i.key == decltype(i.key)("mote"); });
   const FieldValues its = nanogpt_settings(file);
-  CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("n_embd", "8")) != its.end());
-  CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("warmup_iters", "3")) != its.end());
+  CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("model.n_embd", "8")) != its.end());
+  CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("training.warmup_iters", "3")) !=
+        its.end());
   GPT back(config(task, false), Generator(6));
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe(12), back);
   const RunState came = nanogpt_state(file, back, nanogpt_names(back), *optimizer, 3);
