@@ -212,23 +212,13 @@ std::vector<LlmcArray> llmc_arrays(const GPT& model, Index padded) {
   return all;
 }
 
-/// For each of these ends the arrays "<parameter><end>" in this order, behind a header, as float32; 0 where there is
-/// none, and in the rows that pad the vocabulary.
-void write_llmc(const std::string& path, const std::array<std::int32_t, 256>& header, GPTConfig c,
-                const std::map<std::string, Array>& arrays, std::initializer_list<std::string> ends) {
-  c.bias = true;
-  const std::vector<LlmcArray> places = llmc_arrays(GPT(c, Init::none(Generator())), llmc_padded(c.vocab_size));
-  FileWriter file(path);
-  file.write(header.data(), sizeof header);
-  for (const std::string& end : ends)
-    for (const LlmcArray& place : places) {
-      std::vector<float> elements(static_cast<std::size_t>(place.elements));
-      const auto found = arrays.find(place.name + end);
-      const std::vector<real> values = found != arrays.end() ? found->second.to_vector() : std::vector<real>();
-      std::transform(values.begin(), values.end(), elements.begin(), [](real v) { return static_cast<float>(v); });
-      file.write(elements.data(), elements.size() * sizeof(float));
-    }
-  file.commit();
+/// The same function with all biases, as GPT-2 has them: those that the model does not have are 0. A Llama as it is.
+GPT with_biases(const GPT& model) {
+  GPTConfig c = model.config;
+  c.bias = c.bias || !like_llama(c);
+  GPT same(c, Init::none(Generator()));
+  load_state_dict(same, state_dict(model), {.strict = false});
+  return same;
 }
 
 }  // namespace
@@ -291,14 +281,6 @@ GPT load_huggingface(const std::string& folder, const Generator& random) {
   return model;
 }
 
-GPT with_biases(const GPT& model) {
-  GPTConfig c = model.config;
-  c.bias = c.bias || !like_llama(c);
-  GPT same(c, Init::none(Generator()));
-  load_state_dict(same, state_dict(model), {.strict = false});
-  return same;
-}
-
 void save_huggingface(const GPT& model, const std::string& folder) {
   const std::string config = huggingface_config(model.config);
   make_folder(folder);
@@ -355,18 +337,20 @@ void save_llmc(const GPT& model, const std::string& path) {
   std::map<std::string, Array> weights;
   for (const NamedParameter& p : named_parameters(model)) weights[p.name] = p.parameter.value();
   const auto size = [](Index n) { return static_cast<std::int32_t>(n); };
-  write_llmc(path,
-             {20240326, 3, size(c.block_size), size(c.vocab_size), size(c.n_layer), size(c.n_head), size(c.n_embd),
-              size(llmc_padded(c.vocab_size))},
-             c, weights, {""});
-}
-
-void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps,
-                     const std::map<std::string, Array>& arrays) {
-  std::array<std::int32_t, 256> header{20240527, 1, 1};  // of one process
-  header[10] = static_cast<std::int32_t>(steps);
-  header[20] = 1337;  // the seed of its own random numbers, as it begins with
-  write_llmc(path, header, config, arrays, {".exp_avg", ".exp_avg_sq"});
+  const Index padded = llmc_padded(c.vocab_size);
+  const std::array<std::int32_t, 256> header{
+      20240326,       3,           size(c.block_size), size(c.vocab_size), size(c.n_layer), size(c.n_head),
+      size(c.n_embd), size(padded)};
+  FileWriter file(path);
+  file.write(header.data(), sizeof header);
+  for (const LlmcArray& place : llmc_arrays(GPT(c, Init::none(Generator())), padded)) {
+    std::vector<float> elements(static_cast<std::size_t>(place.elements));  // 0 where rows pad the vocabulary
+    const auto found = weights.find(place.name);
+    const std::vector<real> values = found != weights.end() ? found->second.to_vector() : std::vector<real>();
+    std::transform(values.begin(), values.end(), elements.begin(), [](real v) { return static_cast<float>(v); });
+    file.write(elements.data(), elements.size() * sizeof(float));
+  }
+  file.commit();
 }
 
 }  // namespace mote

@@ -14,8 +14,6 @@ namespace mote {
 /// is the stream of the model's dropout. Errors: one sentence with the file; a config.json that asks for what mote's
 /// GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
-/// The same function with all biases, as GPT-2 has them: those that the model does not have are 0. A Llama as it is.
-GPT with_biases(const GPT& model);
 /// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
 /// huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
@@ -41,10 +39,5 @@ GPT load_llmc(const ByteSource& file, const Generator& random = Generator());
 /// Writes one, in float32. Biases of a model without are written as 0. Errors: a model that GPT-2 is not, or with
 /// dropout, which llm.c does not have: all settings that differ are named.
 void save_llmc(const GPT& model, const std::string& path);
-/// The state file beside it, of one process after so many steps: AdamW's means, "<parameter>.exp_avg" and
-/// "<parameter>.exp_avg_sq" in `arrays`, 0 where there are none. llm.c's own random numbers and its place in its data
-/// begin anew.
-void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps,
-                     const std::map<std::string, Array>& arrays);
 
 }  // namespace mote

@@ -89,10 +89,10 @@ def main(folder, steps, out=None):
     random = torch.Generator().set_state(own["rng_state"])
     size = os.path.getsize(folder + "/train.bin") // 2
     ids, starts = torch.from_file(folder + "/train.bin", size=size, dtype=torch.int16).long() & 0xFFFF, []
-    if own["settings"]["lines"] == "true":  # a document begins at the first separator, and at each that follows one
+    if own["settings"]["task.lines"] == "true":  # a document begins at the first separator, and at each that follows one
         starts = [0] + (((ids[1:] == ids[0]) & (ids[:-1] == ids[0])).nonzero()[:, 0] + 1).tolist() + [size]
     for it in range(checkpoint["iter_num"], checkpoint["iter_num"] + steps):
-        batches = [draw_batch(ids, starts, c["batch_size"], int(own["settings"]["block_size"]), random)
+        batches = [draw_batch(ids, starts, c["batch_size"], int(own["settings"]["task.block_size"]), random)
                    for _ in range(c["gradient_accumulation_steps"])]
         count, loss = sum(int((targets >= 0).sum()) for _, targets in batches), 0
         for x, y in ((x[rank::world], y[rank::world]) for x, y in batches):

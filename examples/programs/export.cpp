@@ -1,5 +1,5 @@
-// Hands a run over to another trainer, with all that it goes on from: weights, optimizer, random state, settings, data.
-// The road there and back: train/README.md.
+// Takes a run to other programs: its weights, as Hugging Face and llm.c read them, or all that nanoGPT's trainer goes
+// on from. The road there and back: train/README.md.
 #include <filesystem>
 #include <iostream>
 
@@ -21,15 +21,18 @@ void write_tokens(const std::string& path, const std::vector<std::uint32_t>& ids
   write_file(path, bytes);
 }
 
-void export_run(const std::string& run, const std::string& target, const std::string& folder) {
+/// Writes into `folder`, and returns a line that says which weights are there.
+std::string export_run(const std::string& run, const std::string& target, const std::string& folder) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
   check(!path.empty(), "there is no checkpoint in ", run);
   const SafetensorsFile file(path);
   const RunSettings s = read_settings(file);
-  const std::unique_ptr<Task> task = s.make_task();
+  const OwnedTask task = s.make_task();
   GPT model = s.new_model(*task, Init::none(Generator(0)));
   const RunState state = read_run_state(path, model, *make_optimizer(s.recipe, model));
-  make_folder(folder);
+  const bool averaged = !state.averages.empty();
+  if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);
+
   if (target == "nanogpt") {
     FieldValues all = saved_settings(file);
     all.emplace_back("data_state", saved_state(file));
@@ -39,19 +42,21 @@ void export_run(const std::string& run, const std::string& target, const std::st
       write_tokens(folder + "/train.bin", text->data().train.ids, text->vocab_size());
       write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
     }
-  } else if (target == "huggingface") {
-    save_huggingface(model, folder);
-    const GPT same = with_biases(model);
-    save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
-  } else {
-    check(s.recipe.optimizer == OptimizerKind::adamw, "there the optimizer is AdamW, not ", s.recipe.optimizer);
-    const std::string step = std::to_string(100'000'000 + state.steps).substr(1);
-    save_llmc(model, folder + "/model_" + step + ".bin");
-    save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, state.optimizer.arrays);
-    write_file(folder + "/DONE_" + step, "");
+    return averaged ? "its weights are those that training goes on from; the averages that were evaluated are in "
+                      "ckpt.pt under mote, ema"
+                    : "its weights are those that were evaluated";
   }
-  if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);
+
+  if (averaged) load_weights(model, path, "ema");
+  if (target == "huggingface")
+    save_huggingface(model, folder);
+  else
+    save_llmc(model, folder + "/model.bin");
+  return averaged ? "its weights are the averages that were evaluated" : "its weights are those that were evaluated";
 }
+
+/// Whether something has this name, be it a link that leads nowhere.
+bool is_taken(const std::string& path) { return std::filesystem::exists(std::filesystem::symlink_status(path)); }
 
 }  // namespace
 
@@ -59,19 +64,24 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     const std::string target = argc == 5 && argv[2] == std::string("--to") ? argv[3] : "";
     if (target != "nanogpt" && target != "huggingface" && target != "llmc")
-      throw UsageError(
-          "RUN --to nanogpt|huggingface|llmc DIR: a run of train for another trainer; see train/README.md");
-    const std::string folder = argv[4], part = folder + ".part";  // whole or not at all
-    check(!is_folder(folder) && !file_exists(folder), folder, " is there already: choose another folder");
-    check(!is_folder(part), part, " is there already: remove what is left of another export");
+      throw UsageError("RUN --to nanogpt|huggingface|llmc DIR: a run of train for other programs; see train/README.md");
+    std::string folder = argv[4];
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    const std::string part = folder + ".part";  // whole or not at all
+    check(!is_taken(folder), folder, " is there already: choose another folder");
+    check(!is_taken(part), part, " is there already: remove what is left of another export");
+    std::error_code failed;
+    std::filesystem::create_directory(part, failed);
+    check(!failed, "cannot make the folder '", part, "': ", failed.message());
+    std::string which;
     try {
-      export_run(argv[1], target, part);
+      which = export_run(argv[1], target, part);
       std::filesystem::rename(part, folder);
-      std::cout << "the run is in " << folder << ", as " << target << " reads it\n";
     } catch (...) {
       std::filesystem::remove_all(part);
       throw;
     }
+    std::cout << "the run is in " << folder << ", as " << target << " reads it; " << which << "\n";
     return 0;
   });
 }

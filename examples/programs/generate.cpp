@@ -129,7 +129,11 @@ std::vector<Index> prompt_ids(const std::string& given, const Loaded& from) {
         "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
         "vocab.json and merges.txt beside the model)");
   const bool file = given.starts_with("FILE:");
-  const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
+  std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
+  const bool documents = from.task && from.tokenizer && from.tokenizer->special(end_of_text) >= 0;
+  if (file && documents)  // the end of the file's last line is none of the document's
+    for (const char end : {'\n', '\r'})
+      if (text.ends_with(end)) text.pop_back();
   if (from.tokenizer)
     for (const SpecialToken& s : from.tokenizer->specials())
       check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text, ": --ids takes its id, ",
@@ -168,20 +172,32 @@ class Printer {
   void add(std::span<const Index> ids) {
     for (const Index id : ids) {
       const std::string text = characters_.add(bytes(std::exchange(last_, id), id));
-      std::cout << (terminal_ ? readable_text(text) : text);
+      std::cout << (terminal_ ? readable_text(with_line_ends(text)) : text);
     }
     if (terminal_ || !std::cout) flush_output();
   }
   void end() {
-    std::cout << characters_.finish() << "\n";
+    std::cout << characters_.finish();
+    if (last_ < 0 || last_ != separator()) std::cout << "\n";  // a document has its line end
     last_ = -1;
   }
 
  private:
+  /// What our documents begin and end with; -1: there is none.
+  Index separator() const { return from_.task && from_.tokenizer ? from_.tokenizer->special(end_of_text) : -1; }
+  /// CRLF and CR as line ends, across the pieces of a text.
+  std::string with_line_ends(const std::string& text) {
+    std::string shown;
+    for (const char c : text) {
+      if (c != '\n' || !after_return_) shown += c == '\r' ? '\n' : c;
+      after_return_ = c == '\r';
+    }
+    return shown;
+  }
   /// What an id adds to a text that ends with the id `last`, -1 if it has none.
   std::string bytes(Index last, Index id) const {
     if (const Tokenizer* const t = from_.tokenizer.get()) {
-      const Index end = from_.task ? t->special(end_of_text) : -1;  // what our documents begin and end with
+      const Index end = separator();
       if (id == end) return last < 0 || last == end ? "" : "\n";
       return id < t->vocab_size() ? t->token(id) : "\xff";  // a model may have more ids
     }
@@ -191,7 +207,7 @@ class Printer {
   }
 
   const Loaded& from_;
-  bool terminal_;
+  bool terminal_, after_return_ = false;
   Utf8Stream characters_;
   Index last_ = -1;
 };

@@ -69,6 +69,6 @@ for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumu
         run(train, "--from", f"{name}/ckpt.pt", "--text", text, "--out_dir", f"{name}/more", "--max_iters", "50")
         assert list(logged(f"{name}/more")) == [46, 47, 48, 49, 50]
 run(train, "--text", text, "--optimizer", "sgd", "--n_embd", "8", "--n_head", "2", "--max_iters", "2", "--out_dir", "sgd")
-assert "not sgd" in refused(export, "sgd", "--to", "huggingface", "none")
+assert "not sgd" in refused(export, "sgd", "--to", "nanogpt", "none")
 assert "--task copy: the run has text" in refused(train, "--from", "run/back1", "--task", "copy")
 assert not os.path.exists("none") and not os.path.exists("none.part")

@@ -6,8 +6,6 @@
 #include <set>
 
 #include "engine/base/number_text.h"
-#include "engine/io/files/file.h"
-#include "engine/io/text/json.h"
 #include "train/keep/checkpoint.h"
 
 namespace mote {
@@ -63,34 +61,6 @@ RunState read_run_state(const std::string& path, Module& model, Optimizer& optim
   checkpoint.load(path);
   state.data = data.get_state(), state.optimizer = optimizer.state();
   return state;
-}
-
-void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& r,
-                        const RunState& state) {
-  const double next = fit_options(r).schedule(state.steps);
-  const TorchValue used{static_cast<Index>(state.data.used)};
-  TorchList words;
-  for (const std::uint32_t word : state.data.words) words.items.push_back({static_cast<Index>(word)});
-  TorchList words_and_used{words.items, true};
-  words_and_used.items.push_back(used);
-  save_torch(folder + "/optimizer.pt", adamw_state(model, names, r, state));
-  save_torch(folder + "/scheduler.pt", {TorchDict{{{"base_lrs", {TorchList{{{r.learning_rate}, {r.learning_rate}}}}},
-                                                   {"last_epoch", {state.steps}},
-                                                   {"_step_count", {state.steps + 1}},
-                                                   {"_get_lr_called_within_step", {false}},
-                                                   {"_last_lr", {TorchList{{{next}, {next}}}}},
-                                                   {"lr_lambdas", {TorchList{{{}, {}}}}}}}});
-  save_torch(folder + "/rng_state.pth",
-             {TorchDict{{{"python", {TorchList{{{Index(3)}, {words_and_used}, {}}, true}}},
-                         {"numpy", {TorchList{{{"MT19937"}, {words}, used, {Index(0)}, {0.0}}, true}}},
-                         {"cpu", {torch_rng_state(state.data)}}}}});
-  // What is left out has its default there.
-  const Json json = Json::object({{"global_step", state.steps},
-                                  {"max_steps", r.max_iters},
-                                  {"epoch", 0.0},
-                                  {"num_train_epochs", 1},
-                                  {"best_metric", state.best_score ? Json(*state.best_score) : Json()}});
-  write_file(folder + "/trainer_state.json", text_of(json, 2) + "\n");
 }
 
 TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args, const Recipe& r,

@@ -29,11 +29,6 @@ RunState read_run_state(const std::string& checkpoint, Module& model, Optimizer&
 /// model_args. Errors: another optimizer than AdamW.
 TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args,
                               const Recipe& recipe, const RunState& state, const FieldValues& settings);
-/// What Hugging Face's Trainer goes on from, beside config.json and model.safetensors in a folder: optimizer.pt,
-/// scheduler.pt, trainer_state.json, rng_state.pth, in which the streams of Python, NumPy and torch are all that of
-/// the batches. `model` and `names` are those of model.safetensors. Errors: another optimizer than AdamW.
-void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& recipe,
-                        const RunState& state);
 
 /// All settings that a ckpt.pt has, as texts by group and name: those that mote wrote into it, else nanoGPT's config
 /// and model_args.

@@ -1,5 +1,7 @@
 // Reading a text: the split, the tokenizer, the tokens; the bigram model beside which losses are seen.
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 #include "engine/base/math.h"
 #include "engine/io/files/crc32.h"
@@ -25,11 +27,12 @@ std::size_t split_point(std::string_view text) {
   return at;
 }
 
-bool is_held_out(std::string_view document) {
+std::uint64_t hash_of(std::string_view document) {
   std::vector<Index> bytes;
   for (const char c : document) bytes.push_back(static_cast<unsigned char>(c));
-  return example_hash(bytes) % 10 == 0;
+  return example_hash(bytes);
 }
+bool is_held_out(std::string_view document) { return hash_of(document) % 10 == 0; }
 
 void append(std::vector<std::uint32_t>& to, const std::vector<Index>& ids) {
   for (const Index id : ids) to.push_back(static_cast<std::uint32_t>(id));
@@ -66,8 +69,9 @@ std::string text_of_file(const std::string& path, std::optional<double>& entropy
   return std::move(made.text);
 }
 
-/// Each line of the text that is not empty is a document. Errors: one that has the token between documents; too few to
-/// hold some out.
+/// Each line of the text that is not empty is a document. Of few lines, none of which has a hash that holds it out,
+/// those with the lowest are: a tenth of the different ones, at least one. Errors: a line that has the token between
+/// documents; all lines are alike.
 void split_documents(const std::string& text, const std::string& name, std::vector<std::string_view>& train,
                      std::vector<std::string_view>& held_out) {
   for (const std::string_view document : lines_of(text)) {
@@ -77,9 +81,57 @@ void split_documents(const std::string& text, const std::string& name, std::vect
                   end_of_text + ", the token between documents: with lines no document may have it");
     (is_held_out(document) ? held_out : train).push_back(document);
   }
-  const std::size_t count = train.size() + held_out.size();
-  check(!train.empty() && !held_out.empty(), name, " has ", count, count == 1 ? " line" : " lines",
-        ", too few different ones to hold some out");
+  if (!train.empty() && !held_out.empty()) return;
+
+  std::vector<std::string_view> all = train.empty() ? held_out : train;
+  std::map<std::uint64_t, std::string_view> by_hash;
+  for (const std::string_view document : all) by_hash.emplace(hash_of(document), document);
+  const bool carriage_returns = all.size() == 1 && text.find('\r') != text.npos;
+  check(by_hash.size() >= 2, name, " has ", all.size(), all.size() == 1 ? " line" : " lines",
+        by_hash.size() < 2 && all.size() > 1 ? ", all alike" : "", ": some must be held out",
+        carriage_returns ? "; its lines end with CR: tr '\\r' '\\n' < " + name + " > new.txt converts it" : "");
+  auto border = by_hash.begin();
+  std::advance(border, std::max<std::size_t>(1, by_hash.size() / 10));
+  train.clear();
+  held_out.clear();
+  for (const std::string_view document : all)
+    (hash_of(document) < border->first ? held_out : train).push_back(document);
+}
+
+/// Why a text is no UTF-8 that one would learn letter by letter, and how to convert it; "" if it is.
+std::string encoding_problem(const std::string& text, const std::string& name) {
+  const std::string begin = text.substr(0, 10'000);
+  std::size_t zeros[2] = {0, 0}, high = 0, letters = 0;
+  bool windows = false;
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(begin[i]);
+    zeros[i % 2] += byte == 0;
+    high += byte >= 0x80;
+    letters += byte >= 0x80 || std::isalpha(byte) != 0;
+    windows = windows || (byte >= 0x80 && byte < 0xa0);
+  }
+  const auto convert = [&](const std::string& what, const std::string& encoding) {
+    return name + " is " + what + ": iconv -f " + encoding + " -t UTF-8 " + name + " > new.txt converts it";
+  };
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return convert("UTF-16", "UTF-16");
+  if (zeros[1] > begin.size() / 5) return convert("UTF-16 without a byte order mark", "UTF-16LE");
+  if (zeros[0] > begin.size() / 5) return convert("UTF-16 without a byte order mark", "UTF-16BE");
+
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto [length, code] = detail::character_at(text, at);
+    if (!code) break;
+    at += length;
+  }
+  if (at == text.size()) return "";
+  const bool western = high * 10 < letters * 3;
+  const std::string looks = !western  ? ", but an older encoding, such as KOI8-R, WINDOWS-1251, SHIFT_JIS or GB18030"
+                            : windows ? ", and looks like Windows-1252"
+                                      : ", and looks like Latin-1";
+  return convert("no UTF-8 at byte " + std::to_string(at) + looks, !western  ? "ENCODING"
+                                                                   : windows ? "WINDOWS-1252"
+                                                                             : "ISO-8859-1") +
+         "; the tokenizers bpe and byte take any bytes";
 }
 
 }  // namespace
@@ -115,6 +167,9 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   check(!text.empty(), name, " is empty");
   data.identity = {static_cast<Index>(text.size()), crc32(text.data(), text.size())};
   check(!expected || data.identity == *expected, name, " is not the text that the run began with");
+
+  if (o.tokenizer == TokenizerKind::character)
+    if (const std::string problem = encoding_problem(text, name); !problem.empty()) throw Error(problem);
 
   std::vector<std::string_view> train, held_out;
   std::string to_learn;

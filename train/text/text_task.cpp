@@ -62,7 +62,8 @@ std::string TextTask::description() const {
   std::string text = options.text.empty() ? "a text of mote's own" : readable_text(options.text, "");
   text += ", " + std::to_string(d.identity.bytes) + " bytes, " + std::to_string(V) + " tokens (" +
           text_of(options.tokenizer) + "), ";
-  text += options.lines ? "one in ten of its " + std::to_string(d.documents) + " documents held out"
+  text += options.lines ? std::to_string(d.held_out.starts.size() - 1) + " of its " + std::to_string(d.documents) +
+                              " documents held out"
                         : "the last tenth held out";
   if (const std::optional<double> loss = d.bigram_loss(V))
     text += "; a bigram model's loss there is " + fixed_text(*loss, 4) + loss_note(*loss);
@@ -174,7 +175,15 @@ std::string TextTask::text(std::span<const Index> ids) const {
       bytes += tokenizer_->token(id);
     else if (!bytes.empty() && bytes.back() != '\n')
       bytes += '\n';
-  return valid_utf8(bytes);
+
+  std::string shown;  // CRLF and CR are line ends
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != '\r')
+      shown += bytes[i];
+    else if (i + 1 == bytes.size() || bytes[i + 1] != '\n')
+      shown += '\n';
+  }
+  return valid_utf8(shown);
 }
 
 std::vector<Index> TextTask::ids(const std::string& text) const {

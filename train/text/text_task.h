@@ -47,7 +47,7 @@ struct TextIdentity {
 };
 
 /// A text is split as nanoGPT does it, the last tenth of its characters (of its bytes, if it is no UTF-8) being held
-/// out; of documents every tenth is, selected by its hash, so that none is in both splits. A byte-pair tokenizer is
+/// out; of documents one in ten is, selected by its hash, so that none is in both splits. A byte-pair tokenizer is
 /// trained on what is not held out, one of characters on all.
 struct TextData {
   TextPart train, held_out;
@@ -62,10 +62,9 @@ struct TextData {
   std::optional<double> bigram_loss(Integer vocab_size) const;
 };
 
-/// Reads, splits and encodes the text; makes the tokenizer unless there is one.
-/// Errors, one sentence each: a file that cannot be read, is empty, larger than 100 MB, too short for a block, or, with
-/// char, no UTF-8; too few documents to hold some out; a special token in a document; another text than the one
-/// `expected`.
+/// Reads, splits and encodes the text; makes the tokenizer unless there is one. Errors, one sentence each: a file that
+/// cannot be read, is empty, larger than 100 MB, too short for a block, or, with char, no UTF-8, and what converts it;
+/// documents that are all alike; a special token in a document; another text than the one `expected`.
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 
@@ -114,7 +113,7 @@ class TextTask : public Task {
   std::string loss_note(double loss) const override;
   /// The token's bytes; what would not show, and a backslash, as \n or \x80.
   std::string word(Index id) const override;
-  /// The text, with U+FFFD for what is no UTF-8; documents are separated by line ends.
+  /// The text, with U+FFFD for what is no UTF-8; documents are separated by line ends, which CRLF and CR are, too.
   std::string text(std::span<const Index> ids) const override;
   /// Of a text; with `lines`, of the beginning of a document. Errors: a special token in it; those of the tokenizer.
   std::vector<Index> ids(const std::string& text) const override;

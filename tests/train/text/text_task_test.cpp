@@ -15,6 +15,12 @@ namespace {
 
 using Ids = std::vector<Index>;
 
+/// As a reader sees it: CRLF is a line end.
+std::string without_returns(std::string text) {
+  std::erase(text, '\r');
+  return text;
+}
+
 /// A file and the task that reads it.
 struct File {
   TempFolder folder;
@@ -132,8 +138,8 @@ TEST_CASE("text task: all bytes of a file are its text") {
     }();
     Ids all(data.train.ids.begin(), data.train.ids.end());
     all.insert(all.end(), data.held_out.ids.begin(), data.held_out.ids.end());
-    CHECK(task.text(all) == whole);
-    CHECK(task.text(task.ids(text)) == text);
+    CHECK(task.text(all) == without_returns(whole));
+    CHECK(task.text(task.ids(text)) == without_returns(text));
     CHECK(task.tokenizer()->decode(all) == whole);
     // The same characters are held out whatever the tokens are.
     const Ids last(data.held_out.ids.begin(), data.held_out.ids.end());
@@ -152,9 +158,8 @@ TEST_CASE("text task: a binary file trains with byte and bpe") {
     const Batch b = task.batch(50, Split::train, Generator(1));
     for (Index n = 0; n < 50; ++n) CHECK(bytes.find(task.tokenizer()->decode(row_of(b.ids, n))) != std::string::npos);
   }
-  CHECK(file.error(file.options()).starts_with("FILE: tokenizer: byte "));
-  CHECK(file.error(file.options())
-            .ends_with(" of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes"));
+  CHECK(file.error(file.options()).starts_with("FILE is no UTF-8 at byte "));
+  CHECK(file.error(file.options()).ends_with("; the tokenizers bpe and byte take any bytes"));
 }
 
 TEST_CASE("text task: with lines each document lies between two separators, in one split") {
@@ -268,10 +273,8 @@ TEST_CASE("text task: what is refused, in one sentence") {
   sized.tokenizer = TokenizerKind::byte_pair;
   sized.vocab_size = 200;
   CHECK(with("ab", sized) == "FILE: train_tokenizer: vocab_size 200 must be 256 (all bytes) to 1000000");
-  CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE has 1 line, too few different ones to hold some out");
-  CHECK(with("\n\r\n\n", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE has 0 lines, too few different ones to hold some out");
+  CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) == "FILE has 1 line: some must be held out");
+  CHECK(with("\n\r\n\n", file.options(TokenizerKind::character, 8, true)) == "FILE has 0 lines: some must be held out");
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "line " + std::to_string(i) + "\n";
   CHECK(with(lines, file.options(TokenizerKind::character, 8, true)) == "(no error)");
@@ -279,8 +282,28 @@ TEST_CASE("text task: what is refused, in one sentence") {
         "FILE: line 101 has <|endoftext|>, the token between documents: with lines no document may have it");
   for (const bool as_lines : {false, true})
     CHECK(with(lines + "caf\xe9 noir\n" + lines, file.options(TokenizerKind::character, 8, as_lines)) ==
-          "FILE: tokenizer: byte 793 of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any "
-          "bytes");
+          "FILE is no UTF-8 at byte 793, and looks like Latin-1: iconv -f ISO-8859-1 -t UTF-8 FILE > new.txt converts "
+          "it; "
+          "the tokenizers bpe and byte take any bytes");
+  const auto utf16 = [](const std::string& text, bool big) {
+    std::string wide;
+    for (const char c : text) wide += big ? std::string(1, '\0') + c : std::string(1, c) + '\0';
+    return wide;
+  };
+  const std::string converts = " -t UTF-8 FILE > new.txt converts it";
+  CHECK(with("\xff\xfe" + utf16(lines, false), file.options()) == "FILE is UTF-16: iconv -f UTF-16" + converts);
+  CHECK(with("\xfe\xff" + utf16(lines, true), file.options()) == "FILE is UTF-16: iconv -f UTF-16" + converts);
+  CHECK(with(utf16(lines, false), file.options()) ==
+        "FILE is UTF-16 without a byte order mark: iconv -f UTF-16LE" + converts);
+  CHECK(with(utf16(lines, true), file.options()) ==
+        "FILE is UTF-16 without a byte order mark: iconv -f UTF-16BE" + converts);
+  CHECK(with(lines + "\x93quoted\x94", file.options()).find(": iconv -f WINDOWS-1252 -t") != std::string::npos);
+  CHECK(with("\xf0\xf2\xe9\xf7\xe5\xf4 \xed\xe9\xf2", file.options()).find(" older encoding, such as KOI8-R") !=
+        std::string::npos);
+  CHECK(with("alike\nalike\n", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE has 2 lines, all alike: some must be held out");
+  CHECK(with("one\rtwo\rthree", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE has 1 line: some must be held out; its lines end with CR: tr '\\r' '\\n' < FILE > new.txt converts it");
   CHECK(with(lines + "a <|endoftext|>\n", file.options()) == "(no error)");  // without lines it is text as any other
   TextOptions nowhere;
   nowhere.text = file.folder.path("none");
@@ -289,6 +312,25 @@ TEST_CASE("text task: what is refused, in one sentence") {
   CHECK(error_of([&] { TextTask{nowhere}; }) == "cannot read '" + file.folder.path() + "': Is a directory");
   std::filesystem::resize_file(file.path, 1'000'000'000);  // sparse
   CHECK(file.error(file.options()).find("100000000") != std::string::npos);
+}
+
+TEST_CASE("text task: of few lines at least one is held out, and the description says how many; CRLF is a line end") {
+  const File file("anna\nbert\ncarl\ndora\nemil\nfritz\ngerd\nhans\nida\njule\n");
+  for (Index lines = 2; lines <= 10; ++lines) {
+    std::string some = "anna\nbert\ncarl\ndora\nemil\nfritz\ngerd\nhans\nida\njule\n";
+    std::size_t end = 0;
+    for (Index n = 0; n < lines; ++n) end = some.find('\n', end) + 1;
+    put_file(file.path, some.substr(0, end));
+    const TextTask task(file.options(TokenizerKind::character, 8, true));
+    const Index held_out = std::ssize(task.data().held_out.starts) - 1;
+    CHECK(held_out >= 1);
+    CHECK(std::ssize(task.data().train.starts) - 1 == lines - held_out);
+    CHECK(task.description().find(std::to_string(held_out) + " of its " + std::to_string(lines) +
+                                  " documents held out") != std::string::npos);
+  }
+  put_file(file.path, "one\r\ntwo\rthree\n" + std::string(100, 'x'));
+  const TextTask windows(file.options());
+  CHECK(windows.text(windows.ids("one\r\ntwo\rx\r")) == "one\ntwo\nx\n");
 }
 
 TEST_CASE("text task: its state brings it back without the file, and refuses another text") {
