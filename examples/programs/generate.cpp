@@ -167,7 +167,7 @@ std::vector<std::vector<Index>> prompts(const Request& request, const Loaded& fr
 /// Prints texts as they grow: whole characters of a text, words of a task, or ids.
 class Printer {
  public:
-  explicit Printer(const Loaded& from) : from_(from), terminal_(isatty(STDOUT_FILENO) != 0) {}
+  explicit Printer(const Loaded& from) : from_(from), terminal_(on_terminal()) {}
   /// Errors: nobody receives it.
   void add(std::span<const Index> ids) {
     for (const Index id : ids) {

@@ -39,8 +39,16 @@ const char* const help =
 /// Text from a file as a terminal may get it.
 std::string shown(const std::string& text) { return readable_text(text, ""); }
 
+/// The beginning of a long text, such as a vocabulary.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 200;
+  if (text.size() <= most) return text;
+  return valid_utf8(text.substr(0, most)) + " ... (" + grouped(static_cast<Index>(text.size())) + " bytes)";
+}
+
 /// Errors: those of SafetensorsFile; what is another kind of file from its beginning.
 SafetensorsFile open(const std::string& path) {
+  check_of_tensors(file_source(path));
   const FileReader file(path);
   char begin[9] = {};  // the length of the header, and its first character
   file.read(0, begin, static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof begin)));
@@ -59,7 +67,7 @@ std::vector<TableRow> gathered(const Metadata& all) {
   }
   std::vector<TableRow> rows;
   for (const auto& [entry, n] : times)
-    rows.push_back({shown(entry.first), shown(entry.second) + (n > 1 ? " (" + grouped(n) + " times)" : "")});
+    rows.push_back({shown(entry.first), shortened(shown(entry.second)) + (n > 1 ? " (" + grouped(n) + " times)" : "")});
   return rows;
 }
 

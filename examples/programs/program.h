@@ -50,6 +50,12 @@ decltype(auto) checked_usage(const Body& body) {
                     (errno ? std::strerror(errno) : ""));
 }
 
+/// Whether standard output is a terminal that can move its cursor.
+inline bool on_terminal() {
+  const char* const kind = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (!kind || std::strcmp(kind, "dumb") != 0);
+}
+
 /// Errors: what was printed so far is lost, because standard output is closed or full.
 inline void flush_output() {
   errno = 0;

@@ -145,7 +145,7 @@ inline RunSettings imported_settings(const CommandLine& line, const std::string&
     check(!line.has("resume"), "--resume goes on with a run and --from begins one: give one");
     check(!line.has("preset"), "--preset is for new runs");
   });
-  FieldValues saved = nanogpt_settings(imported_checkpoint(from));
+  FieldValues saved = detail::named(from, [&] { return nanogpt_settings(imported_checkpoint(from)); });
   std::string state;
   for (const auto& [name, value] : saved)
     if (name == "data_state") state = value;

@@ -68,7 +68,7 @@ void report(const Run& run) {
 
 /// Trains and prints what is reported; false once a signal came or nobody receives it any more.
 bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const bool terminal = on_terminal();
   Progress progress(std::cout, terminal, {.every_steps = log_interval.value_or(0), .tokens_per_step = tokens_per_step});
   const std::function<bool(const RunEvent&)> see = [&](const RunEvent& event) {
     if (const auto* const r = std::get_if<StepReport>(&event)) {
@@ -125,8 +125,10 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   std::optional<RunState> from;
   if (!command.from.empty()) {
     const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
-    from = nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer,
-                         settings.run.seed + settings.recipe.data_seed);
+    from = detail::named(command.from, [&] {
+      return nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer,
+                           settings.run.seed + settings.recipe.data_seed);
+    });
   }
   std::optional<Run> run(std::in_place, task, settings.subject(model), settings.recipe, settings.run, from);
   const GPTConfig& c = model.config;

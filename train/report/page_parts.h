@@ -25,7 +25,7 @@ td:last-child:not(:only-child){overflow-wrap:break-word}
 pre{margin:0;font:14px/1.45 ui-monospace,monospace;overflow-x:auto}
 details summary{cursor:pointer;font-weight:600}details[open] summary{margin-bottom:8px}
 .settings{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr));gap:16px}
-.settings h3{margin:0 0 4px;font-size:16px}
+.settings h3{margin:0 0 4px;font-size:16px}.settings td:last-child:not(:only-child){overflow-wrap:anywhere}
 .bar{display:flex;flex-wrap:wrap;align-items:center;gap:8px 14px;margin-bottom:8px}
 .bar input{flex:1 1 220px;min-width:160px}.bar output{min-width:9em;font-weight:600}
 .bar button{font:inherit;padding:2px 12px}

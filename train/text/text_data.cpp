@@ -5,6 +5,7 @@
 
 #include "engine/base/math.h"
 #include "engine/io/files/crc32.h"
+#include "engine/io/files/elements.h"
 #include "engine/io/files/file.h"
 #include "engine/io/text/utf8.h"
 #include "train/text/characters.h"
@@ -165,6 +166,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   TextData data;
   const std::string name = o.text.empty() ? "the text" : o.text, text = text_of_file(o.text, data.entropy);
   check(!text.empty(), name, " is empty");
+  check_no_pointer(name, text);
   data.identity = {static_cast<Index>(text.size()), crc32(text.data(), text.size())};
   check(!expected || data.identity == *expected, name, " is not the text that the run began with");
 

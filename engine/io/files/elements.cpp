@@ -88,6 +88,23 @@ ByteSource file_source(const std::string& path) {
   return {path, file->size(), [file](std::uint64_t offset, void* to, std::size_t n) { file->read(offset, to, n); }};
 }
 
+void check_no_pointer(const std::string& name, std::string_view begin) {
+  check(!begin.starts_with("version https://git-lfs"), name,
+        " is a Git LFS pointer and not the file itself: git lfs pull fetches it");
+}
+
+void check_of_tensors(const ByteSource& source) {
+  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(source.size, 32)), '\0');
+  source.read(0, begin.data(), begin.size());
+  check_no_pointer(source.name, begin);
+  for (const char* const tag : {"<!doctype html", "<!DOCTYPE html", "<html"})
+    check(!begin.starts_with(tag), source.name, " is a web page: download the file itself");
+  check(!begin.starts_with(std::string_view("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14)), source.name,
+        " was saved by torch before 1.6, or with _use_new_zipfile_serialization=False: load it in Python and "
+        "torch.save() "
+        "it again");
+}
+
 std::uint64_t StoredElements::bytes() const {  // without a product above 2^63
   const auto n = static_cast<std::uint64_t>(shape.numel()), width = static_cast<std::uint64_t>(bits(type));
   return n / 8 * width + n % 8 * width / 8;

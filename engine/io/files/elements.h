@@ -29,6 +29,11 @@ struct ByteSource {
 /// Errors: those of FileReader.
 ByteSource file_source(const std::string& path);
 
+/// Errors: these are the first bytes of a Git LFS pointer, which stands for a file that has not been fetched.
+void check_no_pointer(const std::string& name, std::string_view begin);
+/// The same of a file of tensors, which may also be a web page, or of torch before 1.6.
+void check_of_tensors(const ByteSource& source);
+
 /// Row-major elements from `offset` on.
 struct StoredElements {
   std::string what;  ///< opens every error: "model.safetensors: tensor 'wte.weight'"

@@ -66,6 +66,7 @@ SafetensorsFile::SafetensorsFile(ByteSource source) : source_(std::move(source))
 
 std::string SafetensorsFile::read_header() {
   const auto rule = [this](bool holds, const auto&... parts) { check(holds, source_.name, ": ", parts...); };
+  check_of_tensors(source_);
   rule(source_.size >= 8, "its size of ", source_.size, " bytes is too small for the 8 with which a file begins");
   std::uint64_t length = 0;
   source_.read(0, &length, sizeof length);

@@ -61,6 +61,7 @@ ZipMember read_entry(const ByteSource& source, const std::string& what, std::str
 
 ZipMembers read_zip(const ByteSource& source) {
   const auto rule = [&](bool holds, const auto&... parts) { check(holds, source.name, ": ", parts...); };
+  check_of_tensors(source);
   std::uint64_t end = source.size - std::min(source.size, end_size), locator = end - std::min(end, locator_size);
   std::string record = zip_read(source, end, end_size, source.size);
   rule(record.starts_with("PK\5\6"), "it does not end as a zip archive does");
