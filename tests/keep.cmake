@@ -235,3 +235,24 @@ expect(${INSPECT} 0 "^circle: data of a program's own[^\n]*\n\nsettings: .*batch
 expect(${INSPECT} 0 "checksums: all ok\n$" "^$" circle/step-00000002.safetensors)
 expect(${TRAIN} 1 "^$" "^[^\n]*circle/step-00000002.safetensors: ${own}" --resume circle)
 expect(${GENERATE} 1 "^$" "^[^\n]*circle/step-00000002.safetensors: ${own}" --run circle)
+# A model that is no GPT, on a task of the list: never shown as a GPT, in one sentence.
+set(own "net/step-00000002.safetensors is of class Net, not GPT: only the program that made the run can go on with it${stop}")
+expect(${INSPECT} 0 "^copy: a model of class Net, not GPT; only the program that made the run can go on with it\n\nsettings: [^\n]*\n\nnewest checkpoint: net/step-00000002.safetensors\n\n.*\nnet +2 +[^\n]*\n$"
+  "^$" net)
+expect(${TRAIN} 1 "^$" "^[^\n]*${own}" --resume net)
+expect(${GENERATE} 1 "^$" "^[^\n]*${own}" --run net)
+
+# A run that was killed has its report; one damaged run hides no other, and its whole checkpoints are named.
+file(REMOVE ${WORK_DIR}/worse/report.html)
+expect(${INSPECT} 0 "^the report is worse/report.html\n$" "^$" --report worse)
+if(NOT EXISTS ${WORK_DIR}/worse/report.html)
+  message(SEND_ERROR "inspect --report writes no report.html")
+endif()
+expect(${INSPECT} 2 "^$" "^[^\n]*there is no run in nothing: it has no about.json\n$" --report nothing)
+file(COPY ${WORK_DIR}/worse ${WORK_DIR}/halves DESTINATION ${WORK_DIR}/several)
+file(WRITE ${WORK_DIR}/several/worse/step-00000004.safetensors "damaged")
+expect(${INSPECT} 1 "\nhalves +12 +[^\n]*\n\nworse: several/worse/step-00000004.safetensors: [^\n]*\n$" "^$" several)
+expect(${TRAIN} 1 "^$" "^[^\n]*several/worse/step-00000004.safetensors: [^\n]*; remove it to go on from the newest of these: step-00000000.safetensors, best.safetensors\n$"
+  --resume several/worse)
+file(REMOVE ${WORK_DIR}/several/worse/step-00000004.safetensors)
+expect(${TRAIN} 0 "going on after step 2 of 4\n" "^$" --resume several/worse)

@@ -9,6 +9,20 @@
 
 using namespace mote;
 
+namespace {
+/// A model that is no GPT, on a task of the list.
+struct Net : Layer<Net> {
+  Embedding table;
+  Linear out;
+  explicit Net(const Init& init) : table(11, 8, init), out(8, 11, init) {}
+  Tensor forward(const IntArray& ids) const { return out(table(ids)); }
+  void visit(Visitor& v) override {
+    v("table", table);
+    v("out", out);
+  }
+};
+}  // namespace
+
 int main(int, char** argv) {
   const std::string to = std::string(argv[1]) + "/";
   make_folder(to);
@@ -29,6 +43,10 @@ int main(int, char** argv) {
   MLP model({2, 4, 2}, Generator(1));
   Run(circle, subject_of(model), {.max_iters = 2, .batch_size = 4}, {.folder = to + "circle"})
       .train([](const RunEvent&) {});
+
+  const auto copy = make_task("copy");
+  Net net(Generator(1));
+  Run(*copy, subject_of(net), {.max_iters = 2, .batch_size = 4}, {.folder = to + "net"}).train([](const RunEvent&) {});
 
   // No checksums, a type that mote does not read, and a half beside it.
   const std::string header = R"({"h":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},)"

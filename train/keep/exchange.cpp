@@ -2,6 +2,8 @@
 #include "train/keep/exchange.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace mote {
 namespace {
@@ -64,7 +66,7 @@ double detail::number_of(const TorchValue& value, const std::string& what) {
 }
 Index detail::count_of(const TorchValue& value, const std::string& what) {
   const double n = number_of(value, what);
-  check_in("torch", n >= 0 && n <= 1e15, what, " must be 0 to 1e15, not ", n);
+  check_in("torch", n >= 0 && n <= 1e15 && n == std::floor(n), what, " must be a whole number from 0 to 1e15, not ", n);
   return static_cast<Index>(n);
 }
 
@@ -147,17 +149,28 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   check_in("torch", groups.size() == optimizer.groups().size(), "the optimizer has ", groups.size(),
            " groups there and ", optimizer.groups().size(), " here");
   OptimizerState all;
-  Index number = 0;
+  std::set<Index> taken;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const ParameterGroup& group = optimizer.groups()[g];
+    for (const char* const other : {"amsgrad", "maximize"}) {
+      const TorchValue* const on = detail::find(groups[g], other);
+      const bool* const flag = on ? std::get_if<bool>(&on->value) : nullptr;
+      check_in("torch", !flag || !*flag, "the optimizer has ", other, ", which AdamW here does not have");
+    }
+
     const StateDict here = state_dict(places_of(all, group, ""), names, "optimizer");
-    const std::size_t there = as<TorchList>(detail::at(groups[g], "params"), "params").items.size();
-    check_in("torch", there == here.size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
-             here.size(), " here");
+    const std::vector<TorchValue>& numbers = as<TorchList>(detail::at(groups[g], "params"), "params").items;
+    check_in("torch", numbers.size() == here.size(), "group ", g, " of the optimizer has ", numbers.size(),
+             " parameters there and ", here.size(), " here");
     StateDict given[2];
-    for (const StateEntry& e : here) {
-      const TorchValue* const found = parameters.find(number++);
-      if (!found) continue;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      const StateEntry& e = here[i];
+      const Index number = detail::count_of(numbers[i], "params of group " + std::to_string(g));
+      check_in("torch", taken.insert(number).second, "the optimizer has parameter ", number, " twice");
+      const TorchValue* const found = parameters.find(number);
+      if (!found) continue;  // never updated
+      for (const char* const part : {"step", moments[0], moments[1]})
+        check_in("torch", detail::find(*found, part), "the optimizer has no ", part, " of ", e.name);
       const Index steps = detail::count_of(detail::at(*found, "step"), "the steps of " + e.name);
       for (const std::string& name : e.here) {
         Index& mine = all.counts[name + ".step"];
@@ -172,6 +185,11 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
     for (std::size_t k = 0; k < 2; ++k)
       load_places("torch", places_of(all, group, moments[k]), given[k], {.strict = false, .names = names}, moments[k],
                   "optimizer");
+  }
+  for (const TorchItem& item : parameters.items) {
+    const Index* const number = std::get_if<Index>(&item.key);
+    check_in("torch", number && taken.contains(*number), "the optimizer has a state ",
+             number ? std::to_string(*number) : "", " that is of no parameter");
   }
   Index& steps = all.counts["steps"];
   for (const auto& [name, count] : all.counts) steps = std::max(steps, count);

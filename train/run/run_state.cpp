@@ -35,6 +35,33 @@ TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe
   return torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names);
 }
 
+/// Errors: options of its optimizer that its config contradicts, or that mote's AdamW does not have.
+void check_options(const TorchValue& checkpoint) {
+  const TorchValue& config = detail::at(checkpoint, "config");
+  const TorchValue* const groups = detail::find(detail::at(checkpoint, "optimizer"), "param_groups");
+  if (!groups || !std::holds_alternative<TorchList>(groups->value)) return;  // what it is will be told
+  const auto same = [&](const char* option, double value) {
+    const TorchValue* const wanted = detail::find(config, option);
+    if (!wanted) return;
+    const double stated = detail::number_of(*wanted, option);
+    check_in("torch", value == stated, "the optimizer has ", option, " ", value, ", and the config ", stated);
+  };
+  for (const TorchValue& group : std::get<TorchList>(groups->value).items) {
+    if (const TorchValue* const eps = detail::find(group, "eps")) {
+      const double value = detail::number_of(*eps, "eps"), here = AdamWOptions().eps;
+      check_in("torch", value == here, "the optimizer has eps ", value, ", and mote's has ", here);
+    }
+    if (const TorchValue* const betas = detail::find(group, "betas"))
+      if (const auto* const two = std::get_if<TorchList>(&betas->value); two && two->items.size() == 2) {
+        same("beta1", detail::number_of(two->items[0], "betas"));
+        same("beta2", detail::number_of(two->items[1], "betas"));
+      }
+    if (const TorchValue* const decay = detail::find(group, "weight_decay"))
+      if (const double value = detail::number_of(*decay, "weight_decay"); value != 0)  // vectors do not decay
+        same("weight_decay", value);
+  }
+}
+
 }  // namespace
 
 RunState read_run_state(const std::string& path, Module& model, Optimizer& optimizer) {
@@ -121,6 +148,7 @@ RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTa
                        Index seed) {
   RunState state{.steps = detail::count_of(detail::at(checkpoint, "iter_num"), "iter_num"),
                  .data = Generator(seed).get_state()};
+  check_options(checkpoint);
   load_state_dict(model, state_dict(detail::at(checkpoint, "model"), "model"), {.names = names});
   set_torch_optimizer_state(optimizer, detail::at(checkpoint, "optimizer"), names);
   state.optimizer = optimizer.state();

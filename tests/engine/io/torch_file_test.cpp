@@ -267,7 +267,8 @@ TEST_CASE("torch file: what cannot be written") {
 TEST_CASE("torch file: foreign archives") {
   const std::string pickle = "\x80\2N.";
   CHECK(error("") == "x.pt: it does not end as a zip archive does");
-  CHECK(error("\x80\2\x8a\nl\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.").starts_with("x.pt was saved by torch before 1.6, or with "));
+  CHECK(error("\x80\2\x8a\nl\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.")
+            .starts_with("x.pt was saved by torch before 1.6, or with "));
   CHECK(error("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n") ==
         "x.pt is a Git LFS pointer and not the file itself: git lfs pull fetches it");
   CHECK(error("<!DOCTYPE html><html></html>") == "x.pt is a web page: download the file itself");

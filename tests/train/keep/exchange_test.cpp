@@ -147,6 +147,55 @@ TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go 
   CHECK(bits_of(model) == bits_of(other));
 }
 
+TEST_CASE("exchange: another trainer's AdamW is read by its list of parameters; what mote's does not have is refused") {
+  GPT model(toy(), Generator(1)), other(toy(), Generator(1));
+  AdamW optimizer(decay_groups(model, 0.1)), there(decay_groups(other, 0.1));
+  train(model, optimizer, 2);
+  const TorchValue state = torch_optimizer_state(optimizer.state(), optimizer.groups(), {});
+  const auto entries = [](TorchValue& s) -> std::vector<TorchItem>& {
+    return std::get<TorchDict>(std::get<TorchDict>(s.value).items[0].value.value).items;
+  };
+  const auto group = [](TorchValue& s, std::size_t g) -> std::vector<TorchItem>& {
+    auto& groups = std::get<TorchList>(std::get<TorchDict>(s.value).items[1].value.value).items;
+    return std::get<TorchDict>(groups[g].value).items;
+  };
+  const auto params = [&](TorchValue& s, std::size_t g) -> std::vector<TorchValue>& {
+    return std::get<TorchList>(group(s, g).back().value.value).items;
+  };
+  const auto changed = [&](const auto& change) {
+    TorchValue copy = state;
+    change(copy);
+    return error_of([&] { set_torch_optimizer_state(there, copy); });
+  };
+
+  // Numbers from 100, in another order.
+  CHECK(changed([&](TorchValue& s) {
+          for (TorchItem& e : entries(s)) e.key = 100 + std::get<Index>(e.key);
+          std::reverse(entries(s).begin(), entries(s).end());
+          for (const std::size_t g : {0, 1})
+            for (TorchValue& number : params(s, g)) number = {100 + std::get<Index>(number.value)};
+        }) == "(no error)");
+  for (const auto& [name, array] : optimizer.state().arrays) CHECK(same_bits(array, there.state().arrays.at(name)));
+
+  for (const char* const option : {"amsgrad", "maximize"})
+    CHECK(changed([&](TorchValue& s) {
+            for (TorchItem& e : group(s, 1))
+              if (e.key == decltype(e.key)(option)) e.value = {true};
+          }) == std::string("torch: the optimizer has ") + option + ", which AdamW here does not have");
+  CHECK(changed([&](TorchValue& s) { params(s, 0)[1] = params(s, 0)[0]; }) ==
+        "torch: the optimizer has parameter 0 twice");
+  CHECK(changed([&](TorchValue& s) {
+          entries(s).push_back({Index(77), entries(s)[0].value});
+        }) == "torch: the optimizer has a state 77 that is of no parameter");
+  CHECK(changed([&](TorchValue& s) {
+          auto& first = std::get<TorchDict>(entries(s)[0].value.value).items;
+          first.erase(first.begin() + 1);
+        }) == "torch: the optimizer has no exp_avg of transformer.wte.weight");
+  CHECK(changed([&](TorchValue& s) {
+          std::get<TorchDict>(entries(s)[0].value.value).items[0].value = {5.5};
+        }).ends_with(" must be a whole number from 0 to 1e15, not 5.5"));
+}
+
 TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
   GPT model(toy(), Generator(1));
   AdamW optimizer(decay_groups(model, 0.1)), one(all_parameters(model));
@@ -159,8 +208,10 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
   const TorchObject best{"numpy.core.multiarray.scalar"};
   CHECK(error_of([&] { detail::count_of({best}, "n"); }) == "torch: n is no number: its class is " + best.name);
   CHECK(detail::count_of({TorchTensor{Array(3)}}, "n") == 3);
-  for (const double n : {-1.0, 1e300, std::nan("")})
-    CHECK(error_of([&] { detail::count_of({n}, "n"); }).starts_with("torch: n must be 0 to 1e15, not "));
+  for (const double n : {-1.0, 1e300, std::nan(""), 5.5})
+    CHECK(error_of([&] {
+            detail::count_of({n}, "n");
+          }).starts_with("torch: n must be a whole number from 0 to 1e15, not "));
   CHECK(error_of([&] { detail::count_of({TorchTensor{Array::zeros({2})}}, "n"); }) == "torch: n is no number");
 
   const Linear linear(2, 1, Init::none(Generator()));

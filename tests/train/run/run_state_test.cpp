@@ -121,6 +121,23 @@ TEST_CASE("run state: nanoGPT's file as its trainer reads it, and one that its t
   const std::unique_ptr<Optimizer> its_own = make_optimizer(recipe(12), wider);
   CHECK(error_of([&] { nanogpt_state(file, wider, nanogpt_names(wider), *its_own, 3); }).find("is missing there") !=
         std::string::npos);
+  // Options of its optimizer that differ from mote's, or from its own config.
+  const auto with_option = [&](const std::string& option, const TorchValue& value) {
+    TorchValue copy = file;
+    auto& optimizer_there = std::get<TorchDict>(std::get<TorchDict>(copy.value).items[1].value.value).items;
+    for (TorchValue& group : std::get<TorchList>(optimizer_there[1].value.value).items)
+      for (TorchItem& item : std::get<TorchDict>(group.value).items)
+        if (item.key == decltype(item.key)(option)) item.value = value;
+    GPT again(config(task, false), Generator(6));
+    const std::unique_ptr<Optimizer> fresh = make_optimizer(recipe(12), again);
+    return error_of([&] { nanogpt_state(copy, again, nanogpt_names(again), *fresh, 3); });
+  };
+  CHECK(with_option("eps", {1e-8}) == "(no error)");
+  CHECK(with_option("eps", {1e-6}) == "torch: the optimizer has eps 1e-06, and mote's has 1e-08");
+  CHECK(with_option("betas", {TorchList{{{0.5}, {0.999}}, true}})
+            .starts_with("torch: the optimizer has beta1 0.5, and the config 0.9"));
+  CHECK(with_option("weight_decay", {0.25}).starts_with("torch: the optimizer has weight_decay 0.25, and the config "));
+
   Recipe sgd = recipe(7);
   sgd.optimizer = OptimizerKind::sgd;
   CHECK(error_of([&] { nanogpt_checkpoint(model, {}, {}, sgd, state, {}); }) ==
