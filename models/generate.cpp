@@ -158,7 +158,7 @@ PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups,
   const Group* compared = nullptr;
   const GPTConfig& c = model.config;
   for (const Group& g : groups) {
-    fewest = std::min(fewest, std::ssize(g.rows));
+    fewest = std::min<Index>(fewest, std::ssize(g.rows));
     rows += std::ssize(g.rows);
     const Index prompt = length - g.padding, most = prompt + count - 1;
     const Index cached = c.unbounded() ? most : std::min(most, c.block_size);

@@ -46,7 +46,8 @@ std::string two_units(long long large, char large_unit, long long small, char sm
 
 }  // namespace
 
-std::string format_duration(Real seconds) {
+std::string format_duration(Real duration) {
+  const double seconds = duration;
   if (!std::isfinite(seconds)) return "?";
   if (seconds >= 1000.0 * 24 * 3600) return "over 1000d";
   const long long s = static_cast<long long>(std::max<double>(0, seconds)), m = s / 60, h = m / 60, d = h / 24;

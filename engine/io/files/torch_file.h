@@ -22,7 +22,8 @@ struct TorchList {
 /// "torch.Tensor of torch.ComplexFloatStorage". It can neither be written nor asked for what is in it.
 struct TorchObject {
   std::string name;
-  friend auto operator<=>(const TorchObject&, const TorchObject&) = default;
+  friend bool operator==(const TorchObject&, const TorchObject&) = default;
+  friend bool operator<(const TorchObject& a, const TorchObject& b) { return a.name < b.name; }
 };
 /// A key that is no str and no int is what mote does not read.
 using TorchKey = std::variant<std::string, Index, TorchObject>;
