@@ -2,6 +2,7 @@
 #include "train/report/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "engine/base/number_text.h"
@@ -148,13 +149,13 @@ Json ending_json(const RunEnding& end, const Data& data, const Module& model) {
   facts.push_back(row_json({"task", data.name()}));
   facts.push_back(row_json({"steps", std::to_string(end.steps)}));
   facts.push_back(row_json({"parameters", std::to_string(parameter_count(model))}));
-  if (end.answers)
+  if (end.answers) {
     facts.push_back(row_json({"exact match", end.answers->text()}));
-  else
-    facts.push_back(row_json({"held-out loss", fixed_text(end.loss, 4) + end.loss_note}));
-  if (end.answers)
     for (const Answers::Mistake& m : end.answers->mistakes)
       mistakes.push_back(row_json({m.question, m.answer, m.instead_of}));
+  } else {
+    facts.push_back(row_json({"held-out loss", fixed_text(end.loss, 4) + end.loss_note}));
+  }
   return Json::object(
       {{"facts", std::move(facts)}, {"mistakes", std::move(mistakes)}, {"heads", valid_utf8(heads_text(end))}});
 }
@@ -169,7 +170,7 @@ std::string about_json(const Data& data, const Module& model, const Optimizer& o
                                    {"graded", data.graded()},
                                    {"holds_out", data.holds_out()},
                                    {"chance", data.chance()},
-                                   {"guessing_loss", guessing ? Json(*guessing) : Json()},
+                                   {"guessing_loss", guessing && std::isfinite(*guessing) ? Json(*guessing) : Json()},
                                    {"tokens", row_json(evaluator.tokens())},
                                    {"model", summary(model)},
                                    {"weight_decay", describe(optimizer.groups())},

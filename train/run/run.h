@@ -20,9 +20,9 @@ namespace mote {
 /// A model that learns from data as a recipe says. With a folder the run is kept there, and goes on where an
 /// interrupted one stopped: it ends in the bits of one that never was.
 ///
-/// In the folder: checkpoints (train/run/run_folder.h), config.json with all settings, log.jsonl and evaluations.jsonl,
-/// which say nothing of time, so that a run that was interrupted writes the same bytes, rates.jsonl, which does, and
-/// for people report.html.
+/// The folder has checkpoints (train/run/run_folder.h), config.json with all settings, about.json, log.jsonl and
+/// evaluations.jsonl. They say nothing of time, so an interrupted run writes the same bytes. rates.jsonl has the times,
+/// and report.html is for people.
 class Run {
  public:
   /// Data and the subject's model must outlive it. A new run may begin where another program's has come to: `from`,

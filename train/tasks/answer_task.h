@@ -67,8 +67,8 @@ class AnswerTask : public Task {
   }
 
  protected:
-  /// `name` is the task's, and opens the errors: symbols outside 2 to 10,000,000, a length outside 1 to 10,000,000, too
-  /// few questions to hold some out (a task that draws them in its own way calls check_splits() once more).
+  /// `name` is the task's, and opens the errors: symbols or a length out of range, too few questions to hold some
+  /// out. A task that draws questions in its own way calls check_splits() once more.
   AnswerTask(const char* name, Integer s, Integer q, Integer a)
       : Task(name), symbols(s), question_length(q), answer_length(a) {
     checked_size(name, "symbols", s, 2, 10'000'000);
