@@ -73,6 +73,7 @@ expect 2 "there is no exercise '99'" "$learn" check 99
 expect 2 "unknown command 'chek'" "$learn" chek
 expect 2 "needs the number of an exercise" "$learn" hint
 expect 2 "unknown option --dri \(did you mean --dir\?\)" "$learn" --dri x
+expect 2 "^[^ ]*learn: --dir is empty" "$learn" check 2 --dir ""
 expect 1 "your_code_here" "$learn" check 2 --dir "a folder's name"
 
 echo "on a terminal: a verdict within seconds of saving"

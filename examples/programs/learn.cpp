@@ -263,6 +263,7 @@ int learn(const LearnOptions& options, std::vector<std::string> words) {
   std::vector<Exercise> chosen;
   for (std::size_t i = 1; i < words.size(); ++i) chosen.push_back(find(all, words[i]));
   if (command == "prove") return prove(chosen.empty() ? all : chosen);
+  if (options.dir.empty()) throw UsageError("--dir is empty: it names the folder of your exercises");
   const Folder folder(options.dir, all);
   if (command == "list") return print_list(all, folder), 0;
   if (command == "check" && chosen.empty()) chosen = all;
