@@ -12,10 +12,10 @@
 //
 // With lr = 0.1, weight_decay = 0, w = 1 and g = 5, the first step leads to w = 0.9; with g = 0.005, too.
 //
-// An optimizer of mote's derives from Optimizer, which calls update() for each parameter. A slot has what belongs to
-// one: parameter (.value(), .grad(), .set(array)), weight_decay, steps, its updates including this one, and arrays, as
-// many as the constructor names, for what is kept between steps. Arrays have + - * /, also with numbers, and
-// sqrt(Tensor(a)).array().
+// An optimizer of mote's derives from Optimizer, which calls update() for each parameter, with the lr of its group. A
+// slot has what belongs to one: parameter (.value(), .grad(), .set(array)), weight_decay, steps, its updates including
+// this one, and arrays, as many as the constructor names, for what is kept between steps. Arrays have + - * /, with
+// numbers as well, and sqrt(Tensor(a)).array().
 struct MyAdamW : Optimizer {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 

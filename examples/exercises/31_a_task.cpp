@@ -7,8 +7,9 @@
 //
 //   start 0: ids 5 6 7, targets 6 7 8       start 1: ids 6 7 8, targets 7 8 9       and no other start
 //
-// Each row of a batch [size, T] draws a start of its own, any that there is. Split::train uses the first N * 9 / 10 ids
-// alone, and Split::validation only those behind them, so that nobody is asked what was learned by heart.
+// Each row of a batch [size, T] draws a start of its own, and all starts are equally likely. Split::train uses the
+// first N * 9 / 10 ids alone, and Split::validation only those behind them, so that nobody is asked what was learned by
+// heart.
 //
 // You may use: random_ids(1, low, high, random)[0], a number from low to high - 1; batch_of(size, T, [&](Index* ids,
 // Index* targets) { ... }), a batch for each row of which that code writes ids[0] to ids[T - 1] and as many targets.

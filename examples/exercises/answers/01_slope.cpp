@@ -11,26 +11,18 @@ namespace of_check {
 using Function = std::function<double(double)>;
 using Slope = double(const Function& f, double x);
 
-/// Equal but for what measuring costs.
-static bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::max(1.0, std::abs(b)); }
-
 static void check_one(Slope slope, const std::string& name, const Function& f, double x, double want) {
   std::vector<double> asked;  // where f was called: it shows the learner's h
   const auto seen = [&](double at) { return asked.push_back(at), f(at); };
   const double got = slope(seen, x);
-  expect(!asked.empty(), "Your slope never calls f, so it cannot know the curve.");
+  expect(!asked.empty(), "hard-coded");
   const auto [low, high] = std::minmax_element(asked.begin(), asked.end());
   const double h = (*high - *low) / 2;
-  expect(h > 5e-10, "Your h is so small that rounding eats the difference of the two values. Take h = 1e-5.");
-  expect(h < 2e-3, "Your h is so large that the curve bends within the step. Take h = 1e-5.");
-  expect(*low < x && x < *high, "You look at one side of x only. Go from x - h to x + h: then the bend cancels.");
-  if (std::abs(want) > 0.1) {
-    expect(!near(got, 2 * want), "Twice too large: from x - h to x + h it is 2h, but you divide by h.");
-    expect(!near(got, -want), "The sign is wrong: take f on the right, x + h, minus f on the left, x - h.");
-    expect(!near(got / h / h, want), "/ 2 * h divides by 2 and then multiplies by h. Write / (2 * h).");
-  }
-  expect(near(got, want), "The slope of " + name + " at " + printed(x) + " is " + printed(got) +
-                              " by your function, but it should be " + printed(want) + ".");
+  expect(h > 5e-10, "tiny h");
+  expect(h < 2e-3, "large h");
+  expect(*low < x && x < *high, "one side");
+  expect(std::abs(want) < 0.1 || !close(got / h / h, want, 1e-6), "/ 2 * h");
+  expect_close("The slope of " + name + " at " + printed(x), got, want, 1e-6);  // but for what measuring costs
 }
 
 static void check(Slope slope) {
@@ -50,6 +42,31 @@ static void check(Slope slope) {
       slope, "the constant 4", [](double) { return 4; }, 1, 0);
 }
 
+static double measured(const Function& f, double x, double h) { return (f(x + h) - f(x - h)) / (2 * h); }
+
+static const Row<Slope> rows[] = {
+    {"one side", "You look at one side of x only. Go from x - h to x + h: then the bend cancels.",
+     [](const Function& f, double x) { return (f(x + 1e-5) - f(x)) / 1e-5; },
+     [](const Function& f, double x) { return (f(x) - f(x - 1e-5)) / 1e-5; }},
+    {"divided by h", "Twice too large: from x - h to x + h it is 2h, but you divide by h.",
+     [](const Function& f, double x) { return 2 * measured(f, x, 1e-5); }},
+    {"tiny h", "Your h is so small that rounding eats the difference of the two values. Take h = 1e-5.",
+     [](const Function& f, double x) { return measured(f, x, 1e-15); },
+     [](const Function& f, double x) { return measured(f, x, 1e-5 * std::floor(0.5)); }},
+    {"large h", "Your h is so large that the curve bends within the step. Take h = 1e-5.",
+     [](const Function& f, double x) { return measured(f, x, 0.1); }},
+    {"left minus right", "The sign is wrong: take f(x + h) minus f(x - h), right minus left.",
+     [](const Function& f, double x) { return -measured(f, x, 1e-5); }},
+    {"/ 2 * h", "/ 2 * h divides by 2 and then multiplies by h. Write / (2 * h).",
+     [](const Function& f, double x) { return (f(x + 1e-5) - f(x - 1e-5)) / 2 * 1e-5; }},
+    {"no brackets", "Only the second value is divided: put brackets around the difference, (f(x + h) - f(x - h)).",
+     [](const Function& f, double x) { return f(x + 1e-5) - f(x - 1e-5) / (2 * 1e-5); },
+     [](const Function& f, double x) { return f(x + 1e-5) - f(x - 1e-5) / 2 * 1e-5; }},
+    {"hard-coded", "Your slope never calls f, so it cannot know the curve.",
+     [](const Function&, double) { return 6.0; }},
+};
+static const Table table(check, rows);
+
 #ifdef PROVE
 namespace solution {
 double slope(const std::function<double(double)>& f, double x) {
@@ -57,26 +74,7 @@ double slope(const std::function<double(double)>& f, double x) {
   return (f(x + h) - f(x - h)) / (2 * h);
 }
 }  // namespace solution
-
-enum Mistake { one_sided, by_h, tiny, huge, sign, times_h, constant };
-template <Mistake mistake>
-static double wrongly(const Function& f, double x) {
-  const double h = mistake == tiny ? 1e-15 : mistake == huge ? 0.1 : 1e-5;
-  if (mistake == one_sided) return (f(x + h) - f(x)) / h;
-  if (mistake == constant) return 6;
-  const double rise = f(x + h) - f(x - h);
-  return mistake == times_h ? rise / 2 * h : rise / (mistake == by_h ? h : mistake == sign ? -2 * h : 2 * h);
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::slope); }},
-    {"one-sided", "one side of x only", [] { check(wrongly<one_sided>); }},
-    {"divided by h", "Twice too large", [] { check(wrongly<by_h>); }},
-    {"h = 1e-15", "rounding eats", [] { check(wrongly<tiny>); }},
-    {"h = 0.1", "bends within the step", [] { check(wrongly<huge>); }},
-    {"left minus right", "The sign is wrong", [] { check(wrongly<sign>); }},
-    {"/ 2 * h", "then multiplies by h", [] { check(wrongly<times_h>); }},
-    {"hard-coded", "never calls f", [] { check(wrongly<constant>); }},
-};
+static const Right right([] { check(solution::slope); });
 #endif
 }  // namespace of_check
 

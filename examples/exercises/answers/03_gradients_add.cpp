@@ -14,25 +14,22 @@ using Backward = void (*)(const Value& z, Value& a, Value& b);
 /// Checks one of the two; `is_sum` says which.
 template <class Value>
 static void check_one(const std::string& name, Backward<Value> backward, bool is_sum) {
-  for (const int seed : {1, 2, 3}) {
-    const std::vector<double> r = randn({5}, Generator(seed)).to_vector();
+  std::vector<std::vector<double>> all{{0, 2, 1, 1, 3}, {2, 0, 1, 1, 3}, {2, 3, 4, 5, 0}};
+  for (const int seed : {3, 2, 1}) all.insert(all.begin(), randn({5}, Generator(seed)).to_vector());
+  for (const std::vector<double>& r : all) {
     const double g = r[4];
     Value a{r[0], r[2]}, b{r[1], r[3]};
     backward({is_sum ? r[0] + r[1] : r[0] * r[1], g}, a, b);
-    const Tensor got = tensor({a.grad, b.grad}), before = tensor({r[2], r[3]}), data = tensor({r[0], r[1]});
-    const Tensor slopes = is_sum ? ones({2}) : tensor({r[1], r[0]});
-    expect(a.data == r[0] && b.data == r[1], name + " changes data, but backward changes gradients only.");
-    expect_not(got, before, name + " changes no gradient: add to a.grad and to b.grad.");
-    expect_not(got, slopes * g, name + " overwrites what other steps gave before. Add to it: += and not =.");
-    expect_not(got, before + slopes, name + " forgets z.grad: every share is multiplied by it.");
-    if (!is_sum) expect_not(got, before + data * g, name + " is swapped: a's share is z.grad times the data of b.");
-    expect_close("{a.grad, b.grad}, " + printed(before) + " before " + name + ", after it", got, before + slopes * g);
+    const Tensor before = tensor({r[2], r[3]}), slopes = is_sum ? ones({2}) : tensor({r[1], r[0]});
+    const std::string with = ", with data " + printed(r[0]) + " and " + printed(r[1]) + ", gradients " +
+                             printed(before) + " before " + name + " and z.grad " + printed(g) + ",";
+    expect_close("{a.grad, b.grad}" + with, tensor({a.grad, b.grad}), before + slopes * g);
+    expect(a.data == r[0] && b.data == r[1], "data changed");
 
     Value x{r[0], r[2]};  // x + x or x * x
     backward({is_sum ? 2 * r[0] : r[0] * r[0], g}, x, x);
     const double share = g * (is_sum ? 1 : r[0]);
-    expect_not(x.grad, r[2] + share, name + "(z, x, x) gives x one share, but x stands in both places and gets two.");
-    expect_close("x.grad after " + name + "(z, x, x)", x.grad, r[2] + 2 * share);
+    expect_close("x.grad after " + name + "(z, x, x)" + with, x.grad, r[2] + 2 * share);
   }
 }
 
@@ -40,11 +37,67 @@ template <class Value>
 static void check(Backward<Value> sum, Backward<Value> product) {
   check_one(std::string("sum_backward"), sum, true);
   check_one(std::string("product_backward"), product, false);
-  Value a{0, 1}, b{2, 1};
-  product({0, 3}, a, b);
-  expect(a.grad == 7 && b.grad == 1,
-         "Where a is 0, product_backward goes wrong: a's share is z.grad times the data of b.");
 }
+
+struct Number {
+  double data;
+  double grad = 0;
+};
+using Rule = void(const Number& z, Number& a, Number& b);
+static void sum_rule(const Number& z, Number& a, Number& b) { a.grad += z.grad, b.grad += z.grad; }
+static void product_rule(const Number& z, Number& a, Number& b) {
+  const double to_a = z.grad * b.data, to_b = z.grad * a.data;
+  a.grad += to_a;
+  b.grad += to_b;
+}
+template <Rule* rule>
+static void for_sum() {
+  check<Number>(rule, product_rule);
+}
+template <Rule* rule>
+static void for_product() {
+  check<Number>(sum_rule, rule);
+}
+
+static void assigned_sum(const Number& z, Number& a, Number& b) { a.grad = b.grad = z.grad; }
+static void assigned(const Number& z, Number& a, Number& b) { a.grad = z.grad * b.data, b.grad = z.grad * a.data; }
+static void ones_added(const Number&, Number& a, Number& b) { a.grad += 1, b.grad += 1; }
+static void no_z(const Number&, Number& a, Number& b) { a.grad += b.data, b.grad += a.data; }
+static void swapped(const Number& z, Number& a, Number& b) { a.grad += z.grad * a.data, b.grad += z.grad * b.data; }
+static void one_share(const Number& z, Number& a, Number& b) {
+  const double to_a = a.grad + z.grad * b.data, to_b = b.grad + z.grad * a.data;
+  a.grad = to_a;
+  b.grad = to_b;
+}
+static void one_share_of_sum(const Number& z, Number& a, Number& b) {
+  const double to_a = a.grad + z.grad, to_b = b.grad + z.grad;
+  a.grad = to_a;
+  b.grad = to_b;
+}
+static void divided(const Number& z, Number& a, Number& b) {
+  a.grad += z.grad * z.data / a.data;
+  b.grad += z.grad * z.data / b.data;
+}
+static void into_data(const Number& z, Number& a, Number& b) {
+  product_rule(z, a, b);
+  a.data -= a.grad;
+}
+static void only_a(const Number& z, Number& a, Number& b) { a.grad += z.grad * b.data; }
+
+static const Row<void()> rows[] = {
+    {"assigned", "It overwrites what other steps gave before. Add to a.grad and b.grad: += and not =.",
+     for_sum<assigned_sum>, for_product<assigned>},
+    {"z.grad forgotten", "It forgets z.grad: every share is multiplied by it.", for_sum<ones_added>, for_product<no_z>},
+    {"swapped", "product_backward is swapped: a's share is z.grad times the data of b.", for_product<swapped>},
+    {"one share", "x stands in both places and gets two shares: add each at once by +=.", for_sum<one_share_of_sum>,
+     for_product<one_share>},
+    {"divided", "Where a or b is 0 you divide by 0: a's share is z.grad times the data of b.", for_product<divided>},
+    {"data changed", "It changes data, but backward changes gradients only.", for_product<into_data>},
+    {"a alone", "b gets no share: both a and b get one.", for_product<only_a>},
+    {"hard-coded", of_example,
+     [] { check<Number>([](const Number&, Number& a, Number& b) { a.grad = b.grad = 6; }, product_rule); }},
+};
+static const Table table(rows);
 
 #ifdef PROVE
 namespace solution {
@@ -63,29 +116,7 @@ void product_backward(const Value& z, Value& a, Value& b) {
   b.grad += z.grad * a.data;
 }
 }  // namespace solution
-
-enum Mistake { assigned, forgotten, swapped, one_share, divided, constant };
-template <Mistake mistake>
-static void wrongly(const solution::Value& z, solution::Value& a, solution::Value& b) {
-  if (mistake == divided) return a.grad += z.grad * z.data / a.data, b.grad += z.grad * z.data / b.data, void();
-  const double g = mistake == forgotten ? 1 : z.grad, a_had = mistake == assigned ? 0 : a.grad,
-               b_had = mistake == assigned ? 0 : b.grad;
-  a.grad = mistake == constant ? 6 : a_had + g * (mistake == swapped ? a : b).data;
-  b.grad = mistake == constant ? 6 : b_had + g * (mistake == swapped ? b : a).data;
-}
-template <Mistake mistake>
-static void tried_product() {
-  check(solution::sum_backward, wrongly<mistake>);
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::sum_backward, solution::product_backward); }},
-    {"assigned", "overwrites", tried_product<assigned>},
-    {"z.grad forgotten", "forgets z.grad", tried_product<forgotten>},
-    {"swapped", "is swapped", tried_product<swapped>},
-    {"one share for x * x", "one share", tried_product<one_share>},
-    {"divided", "Where a is 0", tried_product<divided>},
-    {"hard-coded", "before product_backward", tried_product<constant>},
-};
+static const Right right([] { check(solution::sum_backward, solution::product_backward); });
 #endif
 }  // namespace of_check
 

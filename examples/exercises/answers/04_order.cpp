@@ -16,27 +16,25 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
   std::string graph;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     graph += printed(i) + ": " + text_of(std::span<const Index>(inputs[i])) + ", ";
-  const std::string yours = "For the inputs " + graph + "and the result " + printed(result) + ", your order is " +
-                            text_of(std::span<const Index>(order)) + ". ";
+  const std::string yours = " For the inputs " + graph + "and the result " + printed(result) + ", your order is " +
+                            text_of(std::span<const Index>(order)) + ".";
   std::set<Index> needed{result}, seen;
   for (std::size_t round = 0; round < inputs.size(); ++round)  // by then all that result depends on is found
     for (const Index i : std::set<Index>(needed)) needed.insert(inputs[i].begin(), inputs[i].end());
   for (const Index i : order) {
-    expect(i >= 0 && i < static_cast<Index>(inputs.size()), yours + "There is no value " + printed(i) + ".");
-    expect(seen.insert(i).second, yours + "Value " + printed(i) + " has two turns: it would hand on gradients twice.");
-    expect(needed.contains(i), yours + "Value " + printed(i) + " is too much: the result does not depend on it.");
+    expect(i >= 0 && i < static_cast<Index>(inputs.size()), "hard-coded", yours);
+    expect(seen.insert(i).second, "a value twice", yours);
+    expect(needed.contains(i), "too much", yours);
   }
-  for (const Index i : needed) expect(seen.contains(i), yours + "Value " + printed(i) + " is missing.");
-  const auto early = [&](const std::vector<Index>& order) {  // a value that stands before one computed from it
+  expect(seen == needed, "a value is missing", yours);
+  const auto early = [&](const std::vector<Index>& order) {  // whether a value stands before one computed from it
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::size_t j = i + 1; j < order.size(); ++j)
-        if (std::count(inputs[order[j]].begin(), inputs[order[j]].end(), order[i]))
-          return "Value " + printed(order[i]) + " comes too early: " + printed(order[j]);
-    return std::string();
+        if (std::count(inputs[order[j]].begin(), inputs[order[j]].end(), order[i])) return true;
+    return false;
   };
-  expect(early(order).empty() || !early({order.rbegin(), order.rend()}).empty(),
-         yours + "That is oldest first: gradients come from the result, so it is the first.");
-  expect(early(order).empty(), yours + early(order) + ", which was computed from it, still has a gradient for it.");
+  expect(!early(order) || early({order.rbegin(), order.rend()}), "oldest first", yours);
+  expect(!early(order), "too early", yours);
 }
 
 static void check(Order backward_order) {
@@ -57,6 +55,77 @@ static void check(Order backward_order) {
   }
 }
 
+static void collect(const Graph& inputs, Index i, std::vector<Index>& order) {
+  if (std::count(order.begin(), order.end(), i)) return;
+  for (const Index input : inputs[i]) collect(inputs, input, order);
+  order.push_back(i);
+}
+/// Appends a value before its inputs; a second time only if `twice`.
+static void collect_early(const Graph& inputs, Index i, std::vector<Index>& order, bool twice) {
+  if (!twice && std::count(order.begin(), order.end(), i)) return;
+  order.push_back(i);
+  for (const Index input : inputs[i]) collect_early(inputs, input, order, twice);
+}
+
+static const Row<Order> rows[] = {
+    {"too early",
+     "A value comes too early: one that was computed from it comes later, and still has a gradient for it.",
+     [](const Graph& inputs, Index result) {
+       std::vector<Index> order;
+       collect_early(inputs, result, order, false);
+       return order;
+     },
+     [](const Graph& inputs, Index result) {  // nearest first
+       std::vector<Index> order{result};
+       for (std::size_t i = 0; i < order.size(); ++i)
+         for (const Index input : inputs[order[i]])
+           if (!std::count(order.begin(), order.end(), input)) order.push_back(input);
+       return order;
+     },
+     [](const Graph& inputs, Index) {  // by their numbers
+       std::vector<Index> order(inputs.size());
+       std::iota(order.rbegin(), order.rend(), 0);
+       return order;
+     }},
+    {"oldest first", "That is oldest first: gradients come from the result, so it is the first.",
+     [](const Graph& inputs, Index result) {
+       std::vector<Index> order;
+       collect(inputs, result, order);
+       return order;
+     }},
+    {"a value twice", "A value has two turns: it would hand on gradients twice.",
+     [](const Graph& inputs, Index result) {
+       std::vector<Index> order;
+       collect_early(inputs, result, order, true);
+       return order;
+     }},
+    {"too much", "A value is too much: the result does not depend on it.",
+     [](const Graph& inputs, Index) {
+       std::vector<Index> order;
+       for (Index i = 0; i < std::ssize(inputs); ++i) collect(inputs, i, order);
+       std::reverse(order.begin(), order.end());
+       return order;
+     }},
+    {"a value is missing",
+     "A value is missing: each one that the result depends on has a turn. So have leaves and the result itself.",
+     [](const Graph& inputs, Index result) {  // without leaves
+       std::vector<Index> order;
+       collect(inputs, result, order);
+       std::erase_if(order, [&](Index i) { return inputs[i].empty(); });
+       return std::vector<Index>(order.rbegin(), order.rend());
+     },
+     [](const Graph& inputs, Index result) {  // without the result
+       std::vector<Index> order;
+       for (const Index input : inputs[result]) collect(inputs, input, order);
+       return std::vector<Index>(order.rbegin(), order.rend());
+     }},
+    {"hard-coded", "A value of your order does not exist: inputs.size() is how many there are, counted from 0.",
+     [](const Graph&, Index) {
+       return std::vector<Index>{4, 3, 2, 1, 0};
+     }},
+};
+static const Table table(check, rows);
+
 #ifdef PROVE
 namespace solution {
 /// Appends i to the order, after all that it was computed from.
@@ -73,39 +142,7 @@ std::vector<Index> backward_order(const std::vector<std::vector<Index>>& inputs,
   return order;
 }
 }  // namespace solution
-
-enum Mistake { recursion, oldest_first, twice, all, by_distance, constant };
-template <Mistake mistake>
-static std::vector<Index> wrongly(const Graph& inputs, Index result) {
-  if (mistake == constant) return {4, 3, 2, 1, 0};
-  std::vector<Index> order;
-  if (mistake == by_distance) {
-    order.push_back(result);
-    for (std::size_t i = 0; i < order.size(); ++i)
-      for (const Index input : inputs[order[i]])
-        if (!std::count(order.begin(), order.end(), input)) order.push_back(input);
-    return order;
-  }
-  const std::function<void(Index)> visit = [&](Index i) {
-    if (mistake == recursion && std::count(order.begin(), order.end(), i)) return;
-    order.push_back(i);
-    for (const Index input : inputs[i]) visit(input);
-  };
-  if (mistake == recursion || mistake == twice) return visit(result), order;
-  for (Index i = 0; i < static_cast<Index>(inputs.size()); ++i)
-    if (mistake == all || i == result) solution::collect(inputs, i, order);
-  if (mistake == all) std::reverse(order.begin(), order.end());
-  return order;
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::backward_order); }},
-    {"plain recursion", "comes too early", [] { check(wrongly<recursion>); }},
-    {"oldest first", "oldest first", [] { check(wrongly<oldest_first>); }},
-    {"a value twice", "has two turns", [] { check(wrongly<twice>); }},
-    {"all values", "does not depend on it", [] { check(wrongly<all>); }},
-    {"nearest first", "comes too early", [] { check(wrongly<by_distance>); }},
-    {"hard-coded", "There is no value 4", [] { check(wrongly<constant>); }},
-};
+static const Right right([] { check(solution::backward_order); });
 #endif
 }  // namespace of_check
 

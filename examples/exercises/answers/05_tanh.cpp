@@ -15,27 +15,69 @@ static void check() {
   const std::vector<double> gradients = (randn({6}, Generator(4)) * 3).to_vector();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const double x = inputs[i], g = gradients[i], y = 1 - 2 / (std::exp(2 * x) + 1);  // tanh, written otherwise
+    const std::string after = "backward(" + printed(g) + ") after forward(" + printed(x) + ")";
     expect_close("forward(" + printed(x) + ")", op.forward(x), y);
-    const double got = op.backward(g);
-    expect_not(got, g, "The slope is always 1: has forward() put its result into kept?");
-    expect_not(got, g * (1 - x * x), "That is 1 - x * x: forward() has to keep its result y, not x.");
-    expect_not(got, 1 - y * y, "g has no effect: L grows g times as fast as y, so multiply the slope by g.");
-    expect_not(got, g * (1 - y) * (1 - y), "That is (1 - y) squared. The square of y alone is taken from 1.");
-    expect_not(got, g * y * (1 - y), "y * (1 - y) is the slope of sigmoid. That of tanh is 1 - y * y.");
-    expect_not(got, g * (1 - std::pow(std::tanh(y), 2)), "tanh is taken twice: what is kept is already tanh of x.");
-    expect_close("backward(" + printed(g) + ") after forward(" + printed(x) + ")", got, g * (1 - y * y));
+    expect_close(after, op.backward(g), g * (1 - y * y));
+    expect_close("A second " + after, op.backward(g), g * (1 - y * y));
   }
   Op first, second;
-  first.forward(0.5), second.forward(-1);
-  expect(close(first.backward(1), 1 - std::pow(std::tanh(0.5), 2)),
-         "Two ops share what they keep: put it into the struct.");
+  first.forward(0.5);
+  second.forward(-1);
+  expect(close(first.backward(1), 1 - std::pow(std::tanh(0.5), 2)), "shared");
   for (const double x : {0.0, 20.0, -1000.0, 1000.0}) {
     const double y = op.forward(x), want = x == 0 ? 0 : x > 0 ? 1 : -1;
-    expect(y == y, "forward(" + printed(x) + ") is NaN: a power of e is too large for a double. std::tanh avoids it.");
+    expect(y == y, "large powers");
     expect_close("forward(" + printed(x) + ")", y, want);
     expect_close("backward(2) after forward(" + printed(x) + ")", op.backward(2), x == 0 ? 2 : 0);
   }
 }
+
+/// An op that keeps something of x and y = tanh(x), and by a rule makes a gradient of that and g.
+template <auto keeps, auto rule>
+struct ByRule {
+  double kept = 0;
+  double forward(double x) {
+    const double y = std::tanh(x);
+    kept = keeps(x, y);
+    return y;
+  }
+  double backward(double g) const { return rule(g, kept); }
+};
+static double y_of(double, double y) { return y; }
+static double x_of(double x, double) { return x; }
+static double zero_of(double, double) { return 0; }
+static double tanh_of_y(double, double y) { return std::tanh(y); }
+static double right_rule(double g, double y) { return g * (1 - y * y); }
+
+struct Shared {
+  static inline double kept = 0;
+  double forward(double x) { return kept = std::tanh(x); }
+  double backward(double g) const { return right_rule(g, kept); }
+};
+struct Powers : ByRule<y_of, right_rule> {
+  double forward(double x) { return kept = (std::exp(x) - std::exp(-x)) / (std::exp(x) + std::exp(-x)); }
+};
+struct Example : ByRule<y_of, right_rule> {
+  double forward(double) { return 0.462117; }
+};
+
+static const Row<void()> rows[] = {
+    {"nothing kept", "The slope is always 1: has forward() put its result into kept?",
+     check<ByRule<zero_of, right_rule>>},
+    {"x kept", "That is 1 - x * x: forward() has to keep its result y, not x.", check<ByRule<x_of, right_rule>>},
+    {"g forgotten", "g has no effect: L grows g times as fast as y, so multiply the slope by g.",
+     check<ByRule<y_of, [](double, double y) { return 1 - y * y; }>>},
+    {"another slope", "The slope of tanh is 1 - y * y: only the square of y is taken from 1. y * (1 - y) is sigmoid's.",
+     check<ByRule<y_of, [](double g, double y) { return g * (1 - y) * (1 - y); }>>,
+     check<ByRule<y_of, [](double g, double y) { return g * y * (1 - y); }>>,
+     check<ByRule<y_of, [](double g, double y) { return g * (1 - y); }>>},
+    {"tanh twice", "tanh is taken twice: what is kept is already tanh of x.", check<ByRule<tanh_of_y, right_rule>>},
+    {"large powers", "forward() is NaN where x is large: a power of e is too large for a double. std::tanh avoids it.",
+     check<Powers>},
+    {"shared", "Two ops share what they keep: put it into the struct.", check<Shared>},
+    {"hard-coded", of_example, check<Example>},
+};
+static const Table table(rows);
 
 #ifdef PROVE
 namespace solution {
@@ -49,37 +91,7 @@ struct MyTanh {
   double backward(double g) const { return g * (1 - kept * kept); }
 };
 }  // namespace solution
-
-enum Mistake { nothing_kept, x_kept, no_g, squared, sigmoids, twice, overflow, shared, constant };
-template <Mistake mistake>
-struct Wrongly {
-  static inline double one = 0;
-  double own = 0, &kept = mistake == shared ? one : own;
-
-  double forward(double x) {
-    const double y = mistake == overflow ? (std::exp(x) - std::exp(-x)) / (std::exp(x) + std::exp(-x)) : std::tanh(x);
-    if (mistake != nothing_kept) kept = mistake == x_kept ? x : mistake == twice ? std::tanh(y) : y;
-    return mistake == constant ? 0.462117 : y;
-  }
-  double backward(double g) const {
-    if (mistake == no_g) return 1 - kept * kept;
-    return g * (mistake == squared    ? (1 - kept) * (1 - kept)
-                : mistake == sigmoids ? kept * (1 - kept)
-                                      : 1 - kept * kept);
-  }
-};
-static const Tried tried[] = {
-    {"solution", "", check<solution::MyTanh>},
-    {"nothing kept", "always 1", check<Wrongly<nothing_kept>>},
-    {"x kept", "1 - x * x", check<Wrongly<x_kept>>},
-    {"g forgotten", "g has no effect", check<Wrongly<no_g>>},
-    {"(1 - y)^2", "(1 - y) squared", check<Wrongly<squared>>},
-    {"sigmoid's slope", "the slope of sigmoid", check<Wrongly<sigmoids>>},
-    {"tanh twice", "tanh is taken twice", check<Wrongly<twice>>},
-    {"overflow", "is NaN", check<Wrongly<overflow>>},
-    {"shared by all ops", "Two ops share", check<Wrongly<shared>>},
-    {"hard-coded", "forward(", check<Wrongly<constant>>},
-};
+static const Right right(check<solution::MyTanh>);
 #endif
 }  // namespace of_check
 

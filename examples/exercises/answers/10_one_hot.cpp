@@ -10,33 +10,52 @@
 namespace of_check {
 using OneHot = Tensor(const IntArray& ids, Index K);
 
-/// Zeros, but `value` in column id + shift of each row, if there is one; or the id itself, if value is 0.
-static Tensor filled(const IntArray& ids, Index K, Index shift, double value) {
+/// Zeros, but in each row `value(id)` in column id + shift, if there is one.
+template <auto value>
+static Tensor filled(const IntArray& ids, Index K, Index shift) {
   std::vector<real> y(ids.numel() * K);
   for (Index n = 0; n < ids.numel(); ++n) {
     const Index id = ids.at({n}), k = id + shift;
-    if (k >= 0 && k < K) y[n * K + k] = value == 0 ? id : value;
+    if (k >= 0 && k < K) y[n * K + k] = value(id);
   }
   return Array({ids.numel(), K}, y);
 }
+static double one(Index) { return 1; }
+static double itself(Index id) { return static_cast<double>(id); }
 
 static void check(OneHot one_hot) {
   for (const IntArray& ids :
-       {randint(0, 5, {3}, Generator(7)), ints({4, 0, 1, 1, 4, 2, 0, 3}), ints({1}), IntArray({0})}) {
-    const Index K = 5;
-    const Tensor got = one_hot(ids, K), want = filled(ids, K, 0, 1);
-    if (ids.numel() > 1) {
-      expect_not(got, filled(ids, K, -1, 1), "Shifted by one to the left: ids count from 0, so id 0 has column 0.");
-      expect_not(got, filled(ids, K, 1, 1), "Shifted by one to the right: columns count from 0, so id 0 has column 0.");
-      expect_not(got, transpose(want, 0, 1), "Transposed: a row for each id and K columns, so the shape is [N, K].");
-      expect_not(got, filled(ids, K, 0, 0), "The id itself stands in its column. An id is only a name: put a 1 there.");
-      expect_not(got, 1 - want, "The wrong way round: 0 where it should be 1, and 1 elsewhere.");
-    }
-    expect_close("one_hot of " + printed(ids), got, want);
-  }
-  expect_close("one_hot of {6, 2} among 7", one_hot(ints({6, 2}), 7),
-               tensor({{0, 0, 0, 0, 0, 0, 1}, {0, 0, 1, 0, 0, 0, 0}}));
+       {ints({4, 0, 1, 1, 4, 2, 0, 3}), randint(0, 5, {3}, Generator(7)), ints({1}), IntArray({0})})
+    expect_close("one_hot of " + printed(ids) + " among 5", one_hot(ids, 5), filled<one>(ids, 5, 0));
+  expect_close("one_hot of {6, 2} among 7", one_hot(ints({6, 2}), 7), filled<one>(ints({6, 2}), 7, 0));
+  expect_close("one_hot of {0, 0} among 1", one_hot(ints({0, 0}), 1), ones({2, 1}));
 }
+
+static const Row<OneHot> rows[] = {
+    {"counted from 1", "Shifted by one to the left: ids count from 0, so id 0 has column 0.",
+     [](const IntArray& ids, Index K) { return filled<one>(ids, K, -1); }},
+    {"one too far", "Shifted by one to the right: columns count from 0, so id 0 has column 0.",
+     [](const IntArray& ids, Index K) { return filled<one>(ids, K, 1); }},
+    {"transposed", "Transposed: a row for each id and K columns, so the shape is [N, K].",
+     [](const IntArray& ids, Index K) { return transpose(filled<one>(ids, K, 0), 0, 1); }},
+    {"id instead of 1", "The id itself stands in its column. An id is only a name: put a 1 there.",
+     [](const IntArray& ids, Index K) { return filled<itself>(ids, K, 0); }},
+    {"inverted", "The wrong way round: 0 where it should be 1, and 1 elsewhere.",
+     [](const IntArray& ids, Index K) { return 1 - filled<one>(ids, K, 0); }},
+    {"one row", "All ids stand in one row, but each has a row of its own.",
+     [](const IntArray& ids, Index K) { return sum(filled<one>(ids, K, 0), {0}); }},
+    {"too few columns", "The number of columns is K, not the largest id and 1: an id that is not there has one, too.",
+     [](const IntArray& ids, Index) {
+       Index most = 0;
+       for (const Index id : ids.to_vector()) most = std::max(most, id);
+       return filled<one>(ids, most + 1, 0);
+     }},
+    {"hard-coded", of_example,
+     [](const IntArray&, Index) {
+       return tensor({{0, 0, 1, 0}, {1, 0, 0, 0}});
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -46,24 +65,8 @@ Tensor one_hot(const IntArray& ids, Index K) {
   return tensor(column == row);
 }
 }  // namespace solution
-
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::one_hot); }},
-    {"rows of eye", "", [] { check([](const IntArray& ids, Index K) { return embedding(eye(K), ids); }); }},
-    {"counted from 1", "to the left",
-     [] { check([](const IntArray& ids, Index K) { return filled(ids, K, -1, 1); }); }},
-    {"one too far", "to the right", [] { check([](const IntArray& ids, Index K) { return filled(ids, K, 1, 1); }); }},
-    {"transposed", "Transposed",
-     [] { check([](const IntArray& ids, Index K) { return transpose(filled(ids, K, 0, 1), 0, 1); }); }},
-    {"id instead of 1", "The id itself",
-     [] { check([](const IntArray& ids, Index K) { return filled(ids, K, 0, 0); }); }},
-    {"inverted", "wrong way round",
-     [] { check([](const IntArray& ids, Index K) { return 1 - filled(ids, K, 0, 1); }); }},
-    {"hard-coded", "one_hot of",
-     [] { check([](const IntArray&, Index) {
-            return tensor({{0, 0, 1, 0}, {1, 0, 0, 0}});
-          }); }},
-};
+static Tensor rows_of_eye(const IntArray& ids, Index K) { return embedding(eye(K), ids); }
+static const Right right([] { check(solution::one_hot); }, [] { check(rows_of_eye); });
 #endif
 }  // namespace of_check
 

@@ -9,46 +9,62 @@
 
 namespace of_check {
 using MySoftmax = Tensor(const Tensor& x);
-enum Mistake { no_max, one_max, max_flat, sum_flat, both_flat, no_sum, one_sum, first_axis, axis_1, constant };
 
-/// A softmax with a mistake. The flat ones forget keepdim, and run only where x is square.
-static Tensor wrongly(Mistake mistake, const Tensor& x) {
-  const Axes axis = mistake == first_axis ? 0 : mistake == axis_1 ? 1 : -1;
-  const Tensor top = max(x, axis, mistake != max_flat && mistake != both_flat);
-  const Tensor e = exp(mistake == no_max ? x : mistake == one_max ? x - max(x) : x - top);
-  if (mistake == constant) return tensor({{0.5, 0.5}, {0.1192, 0.8808}});
-  if (mistake == no_sum) return e;
-  return e / (mistake == one_sum ? sum(e) : sum(e, axis, mistake != sum_flat && mistake != both_flat));
-}
+static Tensor motes(const Tensor& x) { return softmax(x); }
 
 static void check(MySoftmax my_softmax) {
-  const auto expect_no = [&](Mistake mistake, const Tensor& x, const std::string& sentence) {
-    expect_not(my_softmax(x), wrongly(mistake, x), sentence);
-  };
-  const Tensor square = randn({4, 4}, Generator(7)), cube = randn({2, 3, 5}, Generator(8));
-  expect_not(my_softmax(square), exp(square), "That is e^x alone: divide it by its sum, so that each row sums to 1.");
-  expect_no(no_sum, square, "These are the powers alone: divide them by their sum, so that each row sums to 1.");
-  expect_no(one_sum, square, "You divide by the sum of everything: each row should sum to 1 by itself.");
-  expect_no(first_axis, square, "Your columns sum to 1, not your rows: the last axis is -1.");
-  for (const Mistake mistake : {max_flat, sum_flat, both_flat})
-    expect_no(mistake, square, "keepdim is missing: without it row i's maximum or sum is used for column i.");
-  expect_no(axis_1, cube, "Axis 1 is the last one of a matrix alone, but x may have more axes: -1 is always the last.");
-  for (const Tensor& x : {square, cube, randn({6}, Generator(9)), randn({3, 1}, Generator(10))}) {
-    expect_close("my_softmax of random x " + printed(x.shape()), my_softmax(x), softmax(x));
+  const Tensor square = randn({4, 4}, Generator(7));
+  const auto expect_softmax = [&](const std::string& of, const Tensor& x) {
+    expect_close("my_softmax of " + of, my_softmax(x), softmax(x));
     const Tensor dy = randn(x.shape(), Generator(11));
-    expect_close("its gradient", gradient(my_softmax, x, dy),
-                 gradient([](const Tensor& x) { return softmax(x); }, x, dy));
-  }
-  const Tensor large = tensor({{3000, 0, 2999}, {-1000, -1001, -1003}}), got = my_softmax(large);
-  const auto nan_in = [&](Index row) { return std::isnan(sum(select(got, 0, row)).item()); };
-  expect(!nan_in(0), "e^3000 is inf, and inf / inf NaN: before exp, take from each row its largest number.");
-  expect(!nan_in(1),
-         "A row far below another became 0 / 0, NaN: each row needs the maximum of its own, not one of all.");
-  expect_close("my_softmax of large numbers", got, softmax(large));
-  const Tensor masked = tensor({0, -std::numeric_limits<double>::infinity(), 1});
-  expect_close("my_softmax of {0, -inf, 1}", my_softmax(masked), softmax(masked));
+    expect_close("the gradient of " + of, gradient(my_softmax, x, dy), gradient(motes, x, dy));
+  };
+  for (const Shape& shape : {Shape{4, 4}, Shape{2, 3, 5}, Shape{6}, Shape{3, 1}, Shape{0, 3}})
+    expect_softmax("random x " + printed(shape), randn(shape, Generator(7)));
+  expect_softmax("numbers beyond 700", tensor({{3000, 0, 2999}, {2000, 2001, 2003}}));
+  expect_softmax("rows of which one lies far below another", tensor({{3000, 0, 2999}, {-1000, -1001, -1003}}));
+  expect_softmax("numbers that are all far below 0", tensor({-3000, -3001, -2999}));
+  expect_softmax("{0, -inf, 1}", tensor({0, -INFINITY, 1}));
   expect_by_hand(my_softmax(Tensor(square.array()).requires_grad_()), {"softmax", "masked_softmax", "log_softmax"});
 }
+
+static Tensor shares(const Tensor& e, const Axes& axis = -1) { return e / sum(e, axis, true); }
+
+static const Row<MySoftmax> rows[] = {
+    {"overflows", "e^3000 is inf, and inf / inf NaN: before exp, take from each row its largest number.",
+     [](const Tensor& x) { return shares(exp(x)); }},
+    {"one maximum", "A row far below another became 0 / 0, NaN: each row needs the maximum of its own, not one of all.",
+     [](const Tensor& x) { return x.numel() == 0 ? x : shares(exp(x - max(x))); }},
+    {"no sum", "These are the powers alone: divide them by their sum, so that each row sums to 1.",
+     [](const Tensor& x) { return exp(x); }, [](const Tensor& x) { return exp(x - max(x, {-1}, true)); }},
+    {"one sum", "You divide by the sum of everything: each row should sum to 1 by itself.",
+     [](const Tensor& x) {
+       const Tensor e = exp(x - max(x, {-1}, true));
+       return e / sum(e);
+     },
+     [](const Tensor& x) { return exp(x) / sum(exp(x)); }},
+    {"another axis", "Your rows do not sum to 1: a row goes along the last axis, which is -1 however many there are.",
+     [](const Tensor& x) { return shares(exp(x - max(x, {0}, true)), 0); },
+     [](const Tensor& x) { return shares(exp(x - max(x, {1}, true)), 1); },
+     [](const Tensor& x) { return shares(exp(x), 0); }, [](const Tensor& x) { return shares(exp(x), 1); }},
+    {"keepdim forgotten", "keepdim is missing: without it row i's maximum or sum is used for column i.",
+     [](const Tensor& x) { return shares(exp(x - max(x, {-1}))); },
+     [](const Tensor& x) {
+       const Tensor e = exp(x - max(x, {-1}, true));
+       return e / sum(e, {-1});
+     },
+     [](const Tensor& x) {
+       const Tensor e = exp(x - max(x, {-1}));
+       return e / sum(e, {-1});
+     },
+     [](const Tensor& x) { return exp(x) / sum(exp(x), {-1}); }},
+    {"mote's own", "this calls mote's own softmax: write it yourself, of simpler ops.", motes},
+    {"hard-coded", of_example,
+     [](const Tensor&) {
+       return tensor({{0.5, 0.5}, {0.1192, 0.8808}});
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -57,24 +73,7 @@ Tensor my_softmax(const Tensor& x) {
   return e / sum(e, {-1}, true);
 }
 }  // namespace solution
-
-template <Mistake mistake>
-static void with() {
-  check([](const Tensor& x) { return wrongly(mistake, x); });
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::my_softmax); }},
-    {"overflows", "e^3000 is inf", with<no_max>},
-    {"one maximum", "each row needs the maximum", with<one_max>},
-    {"e^x", "That is e^x alone", [] { check([](const Tensor& x) { return exp(x); }); }},
-    {"no sum", "powers alone", with<no_sum>},
-    {"one sum", "the sum of everything", with<one_sum>},
-    {"first axis", "Your columns sum to 1", with<first_axis>},
-    {"axis 1", "Axis 1 is the last one", with<axis_1>},
-    {"keepdim forgotten", "keepdim is missing", with<both_flat>},
-    {"mote's own", "mote's own softmax", [] { check([](const Tensor& x) { return softmax(x); }); }},
-    {"hard-coded", "my_softmax of random x", with<constant>},
-};
+static const Right right([] { check(solution::my_softmax); });
 #endif
 }  // namespace of_check
 

@@ -9,34 +9,28 @@
 #include "nn/check_fields.h"
 
 namespace of_check {
+static Tensor rms(const Tensor& x) { return x / sqrt(mean(x * x, {-1}, true) + 1e-5); }
+
 template <class Norm>
 static void check() {
-  for (const Index n : {2, 5}) {
+  for (const Index n : {4, 2}) {
     Norm layer(n);
-    const Tensor x = randn({3, n}, Generator(7)) * 2 + 1, cube = randn({2, 3, n}, Generator(8));
+    const Norm other(n);
     const std::vector<NamedParameter> listed = named_parameters(layer);
     expect(layer.weight.defined(), "weight was given no value: the constructor makes it, of n numbers.");
-    expect(!listed.empty(), "visit() lists nothing: an optimizer would not see weight, and it would not be saved.");
-    expect(listed[0].name == "weight", "visit() lists " + listed[0].name + ", but its name should be weight.");
-    expect(listed.size() == 1, "visit() lists more than weight: RMSNorm has no other parameter.");
+    expect(listed.size() == 1 && listed[0].name == "weight", "visit");
     expect_close("weight, as the constructor makes it,", layer.weight, ones({n}));
+    const Tensor x = randn({4, n}, Generator(7)) * 2 + 1;
     check_fields([&] { layer(x); });  // an error if visit() forgets what forward() uses
-    const Tensor got = layer(x), scale = sqrt(mean(x * x, {-1}, true) + 1e-5);
-    expect_not(got, layer_norm(x), "The mean is taken away: that is LayerNorm. RMSNorm only divides.");
-    expect_not(got, x / sqrt(mean(x * x, {-1}, true)), "1e-5 is missing: without it a row of zeros becomes NaN.");
-    expect_not(got, x / (sqrt(mean(x * x, {-1}, true)) + 1e-5), "1e-5 belongs under the root, beside the mean.");
-    expect_not(got, x / sqrt(sum(x * x, {-1}, true) + 1e-5),
-               "That is the root of the sum of squares, not of their mean.");
-    expect_not(got, x / sqrt(mean(x * x, {0}, true) + 1e-5),
-               "The mean goes over each row, axis -1, not down a column.");
-    expect_close("MyRMSNorm of random x", got, x / scale);
+    expect_close("MyRMSNorm of random x [4, " + printed(n) + "]", layer(x), rms(x));
     layer.weight.set(arange(static_cast<double>(n)).array() + 1);
-    expect_not(layer(x), x / scale, "weight has no effect: forward() has to multiply by it.");
-    expect_close("MyRMSNorm with weight 1, 2, ...", layer(x), x / scale * (arange(static_cast<double>(n)) + 1));
-    const auto rms = [](const Tensor& t) { return t / sqrt(mean(t * t, {-1}, true) + 1e-5); };
-    expect_not(layer(cube), cube / sqrt(mean(cube * cube, {1}, true) + 1e-5) * layer.weight,
-               "Axis 1 is the last one of a matrix alone: the last of x [..., n] is -1.");
-    expect_close("MyRMSNorm of random x with three axes", layer(cube), rms(cube) * layer.weight);
+    expect_close("MyRMSNorm with weight 1, 2, ...", layer(x), rms(x) * (arange(static_cast<double>(n)) + 1));
+    expect_close("Another MyRMSNorm, whose weight nobody has changed,", other.forward(x), rms(x));
+    for (const Shape& shape : {Shape{2, 3, n}, Shape{n}}) {
+      const Tensor y = randn(shape, Generator(8));
+      expect_close("MyRMSNorm of random x " + printed(shape), layer(y), rms(y) * layer.weight);
+    }
+    expect_close("MyRMSNorm of zeros", layer(zeros({1, n})), zeros({1, n}));
     const Tensor slopes = randn(x.shape(), Generator(9)), weight = layer.weight;
     expect_close("the gradient of x", gradient([&](const Tensor& t) { return layer(t); }, x, slopes),
                  gradient([&](const Tensor& t) { return rms(t) * weight.detach(); }, x, slopes));
@@ -46,6 +40,60 @@ static void check() {
     expect_by_hand(layer(x), {"rms_norm", "layer_norm"});
   }
 }
+
+static Parameter of_ones(Index n) { return Parameter(Array::full({n}, 1)); }
+static Parameter of_zeros(Index n) { return Parameter(Array::zeros({n})); }
+static Parameter of_one(Index) { return Parameter(Array::full({1}, 1)); }
+static Parameter shared(Index n) {  // by two layers each
+  static Parameter one;
+  static int made = 0;
+  if (made++ % 2 == 0) one = of_ones(n);
+  return one;
+}
+
+/// A norm by a formula of x and weight, which is made by `made`; visit() lists so many of the two parameters.
+template <auto formula, auto made = of_ones, int listed = 1>
+struct ByParts : Layer<ByParts<formula, made, listed>> {
+  Parameter weight, bias;
+
+  explicit ByParts(Index n) : weight(made(n)), bias(Array::zeros({n})) {}
+  Tensor forward(const Tensor& x) const { return formula(x, weight); }
+  void visit(Visitor& v) override {
+    if (listed > 0) v("weight", weight);
+    if (listed > 1) v("bias", bias);
+  }
+};
+static Tensor right_formula(const Tensor& x, const Tensor& weight) { return rms(x) * weight; }
+
+/// x, divided by the root of a mean over this axis.
+static Tensor over(const Tensor& x, int axis) { return x / sqrt(mean(x * x, {axis}, true) + 1e-5); }
+
+static const Row<void()> rows[] = {
+    {"visit", "visit() has to list weight under its name, and nothing else: what it lists is trained and saved.",
+     check<ByParts<right_formula, of_ones, 0>>, check<ByParts<right_formula, of_ones, 2>>},
+    {"another weight", "weight begins as n numbers that are 1: with 0 all results would be 0, and none would differ.",
+     check<ByParts<right_formula, of_zeros>>, check<ByParts<right_formula, of_one>>},
+    {"LayerNorm", "The mean is taken away: that is LayerNorm. RMSNorm only divides.",
+     check<ByParts<[](const Tensor& x, const Tensor& weight) { return layer_norm(x) * weight; }>>},
+    {"weight forgotten", "weight has no effect: forward() has to multiply by it.",
+     check<ByParts<[](const Tensor& x, const Tensor&) { return rms(x); }>>},
+    {"another axis", "The mean goes over each row. The last axis is -1, however many axes x has.",
+     check<ByParts<[](const Tensor& x, const Tensor& weight) { return over(x, 0) * weight; }>>,
+     check<ByParts<[](const Tensor& x, const Tensor& weight) { return over(x, 1) * weight; }>>},
+    {"another divisor", "The divisor is the root of the mean of squares, not of their sum. 1e-5 stands under the root.",
+     check<ByParts<[](const Tensor& x, const Tensor& weight) {
+       return x / sqrt(sum(x * x, {-1}, true) + 1e-5) * weight;
+     }>>,
+     check<ByParts<[](const Tensor& x, const Tensor& weight) { return x / sqrt(mean(x * x, {-1}, true)) * weight; }>>,
+     check<ByParts<[](const Tensor& x, const Tensor& weight) {
+       return x / (sqrt(mean(x * x, {-1}, true)) + 1e-5) * weight;
+     }>>},
+    {"shared", "Two layers share one weight: the constructor makes one for each.",
+     check<ByParts<right_formula, shared>>},
+    {"hard-coded", "The result does not depend on x.",
+     check<ByParts<[](const Tensor& x, const Tensor& weight) { return ones(x.shape()) * weight; }>>},
+};
+static const Table table(rows);
 
 #ifdef PROVE
 namespace solution {
@@ -57,42 +105,7 @@ struct MyRMSNorm : Layer<MyRMSNorm> {
   void visit(Visitor& v) override { v("weight", weight); }
 };
 }  // namespace solution
-
-enum Mistake { unlisted, centred, unscaled, by_column, total, no_eps, axis_1, detached, more, forgotten, constant };
-template <Mistake mistake>
-struct Wrongly : Layer<Wrongly<mistake>> {
-  Parameter weight, bias;
-
-  explicit Wrongly(Index n) : weight(Array::full({n}, 1)), bias(Array::zeros({n})) {}
-  Tensor forward(const Tensor& x) const {
-    if (mistake == centred) return layer_norm(x) * weight;
-    if (mistake == unscaled) return x / sqrt(mean(x * x, {-1}, true) + 1e-5);
-    if (mistake == total) return x / sqrt(sum(x * x, {-1}, true) + 1e-5) * weight;
-    if (mistake == no_eps) return x / sqrt(mean(x * x, {-1}, true)) * weight;
-    if (mistake == detached) return x / sqrt(mean(x * x, {-1}, true) + 1e-5).detach() * weight;
-    if (mistake == forgotten) return x / sqrt(mean(x * x, {-1}, true) + 1e-5) * weight + bias;
-    if (mistake == constant) return ones(x.shape()) * weight;
-    return x / sqrt(mean(x * x, {mistake == by_column ? 0 : mistake == axis_1 ? 1 : -1}, true) + 1e-5) * weight;
-  }
-  void visit(Visitor& v) override {
-    if (mistake != unlisted) v("weight", weight);
-    if (mistake == more) v("bias", bias);
-  }
-};
-static const Tried tried[] = {
-    {"solution", "", check<solution::MyRMSNorm>},
-    {"not listed", "visit() lists nothing", check<Wrongly<unlisted>>},
-    {"LayerNorm", "that is LayerNorm", check<Wrongly<centred>>},
-    {"weight forgotten", "weight has no effect", check<Wrongly<unscaled>>},
-    {"wrong axis", "not down a column", check<Wrongly<by_column>>},
-    {"sum of squares", "the root of the sum", check<Wrongly<total>>},
-    {"without 1e-5", "1e-5 is missing", check<Wrongly<no_eps>>},
-    {"axis 1", "Axis 1", check<Wrongly<axis_1>>},
-    {"detached", "the gradient of x", check<Wrongly<detached>>},
-    {"a bias", "lists more than weight", check<Wrongly<more>>},
-    {"a bias that is not listed", "visit()", check<Wrongly<forgotten>>},
-    {"hard-coded", "MyRMSNorm of random x", check<Wrongly<constant>>},
-};
+static const Right right(check<solution::MyRMSNorm>);
 #endif
 }  // namespace of_check
 

@@ -8,41 +8,54 @@
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-using Table = Tensor(Index T, Index C);
-enum Mistake { none, swapped, without_2, by_column, side_by_side, from_1, whole_numbers, times };
+using Waves = Tensor(Index T, Index C);
 
-template <Mistake mistake>
-Tensor wrongly(Index T, Index C) {
+static void check(Waves wave_table) {
+  for (const auto& [T, C] : {std::pair<Index, Index>{4, 6}, {40, 10}, {2, 4}, {5, 2}, {1, 8}, {3000, 4}})
+    expect_close("wave_table(" + printed(T) + ", " + printed(C) + ")", wave_table(T, C), SinusoidalPositions(T, C)(T));
+}
+
+static double exponent(Index c, Index C) { return static_cast<double>(c / 2 * 2) / static_cast<double>(C); }
+/// A table by its angle of place t and column c, with sines in the columns that are told.
+template <auto angle, auto is_sine = [](Index c, Index) { return c % 2 == 0; }>
+static Tensor by_angle(Index T, Index C) {
   std::vector<real> y;
   for (Index t = 0; t < T; ++t)
     for (Index c = 0; c < C; ++c) {
-      const Index i = mistake == side_by_side ? c % (C / 2) : c / 2;
-      const double place = static_cast<double>(mistake == from_1 ? t + 1 : t), width = static_cast<double>(C);
-      double exponent = static_cast<double>(mistake == by_column ? c : mistake == without_2 ? i : 2 * i) / width;
-      if (mistake == whole_numbers) exponent = 0;
-      const double angle = place * std::pow(10000.0, mistake == times ? exponent : -exponent);
-      const bool sine = mistake == side_by_side ? c < C / 2 : (c % 2 == 0) != (mistake == swapped);
-      y.push_back(sine ? std::sin(angle) : std::cos(angle));
+      const double a = angle(static_cast<double>(t), c, C);
+      y.push_back(is_sine(c, C) ? std::sin(a) : std::cos(a));
     }
   return Array({T, C}, y);
 }
+static double right_angle(double t, Index c, Index C) { return t / std::pow(10000.0, exponent(c, C)); }
 
-static void check(Table wave_table) {
-  for (const auto& [T, C] : {std::pair<Index, Index>{4, 6}, {40, 10}, {2, 4}, {5, 2}, {1, 8}}) {
-    const Tensor got = wave_table(T, C), want = SinusoidalPositions(T, C)(T);
-    const auto no = [&, T = T, C = C](Table mistake, const char* sentence) {
-      if (const Tensor y = mistake(T, C); !close(y, want)) expect_not(got, y, sentence);
-    };
-    no(wrongly<swapped>, "Sine and cosine are swapped: even columns are sines, so that row 0 begins with 0.");
-    no(wrongly<without_2>, "The exponent is 2i / C for the pair i; yours is i / C, so no wave is slower than 1 / 100.");
-    no(wrongly<by_column>, "Both columns of a pair have one speed: for column 2i + 1 the exponent is 2i / C, too.");
-    no(wrongly<side_by_side>, "All sines stand left, all cosines right, but they take turns: sine, cosine, sine ...");
-    no(wrongly<from_1>, "Your places start at 1, but the first is 0: row 0 is 0 1 0 1 ...");
-    no(wrongly<whole_numbers>, "2 * i / C is a division of whole numbers, always 0: write 2.0 * i / C.");
-    no(wrongly<times>, "You multiply t by 10000^(2i/C), but it is divided by it: waves become slower to the right.");
-    expect_close("wave_table(" + printed(T) + ", " + printed(C) + ")", got, want);
-  }
-}
+static const Row<Waves> rows[] = {
+    {"swapped", "Sine and cosine are swapped: even columns are sines, so that row 0 begins with 0.",
+     by_angle<right_angle, [](Index c, Index) { return c % 2 == 1; }>},
+    {"exponent i / C", "The exponent is 2i / C for the pair i; yours is i / C, so no wave is slower than 1 / 100.",
+     by_angle<[](double t, Index c, Index C) { return t / std::pow(10000.0, exponent(c, C) / 2); }>},
+    {"exponent by column", "Both columns of a pair have one speed: for column 2i + 1 the exponent is 2i / C, too.",
+     by_angle<[](double t, Index c, Index C) {
+       return t / std::pow(10000.0, static_cast<double>(c) / static_cast<double>(C));
+     }>,
+     by_angle<[](double t, Index c, Index C) {
+       return t / std::pow(10000.0, 2 * static_cast<double>(c) / static_cast<double>(C));
+     }>},
+    {"halves side by side", "All sines stand left and all cosines right, but they take turns.",
+     by_angle<[](double t, Index c, Index C) { return right_angle(t, c % (C / 2) * 2, C); },
+              [](Index c, Index C) { return c < C / 2; }>},
+    {"places from 1", "Your places start at 1, but the first is 0: row 0 is 0 1 0 1 ...",
+     by_angle<[](double t, Index c, Index C) { return right_angle(t + 1, c, C); }>},
+    {"whole numbers", "2 * i / C is a division of whole numbers, always 0: write 2.0 * i / C.",
+     by_angle<[](double t, Index, Index) { return t; }>},
+    {"multiplied", "You multiply t by 10000^(2i/C), but it is divided by it: waves become slower to the right.",
+     by_angle<[](double t, Index c, Index C) { return t * std::pow(10000.0, exponent(c, C)); }>},
+    {"hard-coded", of_example,
+     [](Index, Index) {
+       return tensor({{0, 1, 0, 1}, {0.8415, 0.5403, 0.0100, 1}});
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -57,21 +70,7 @@ Tensor wave_table(Index T, Index C) {
   return Array({T, C}, y);
 }
 }  // namespace solution
-
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::wave_table); }},
-    {"sine and cosine swapped", "swapped", [] { check(wrongly<swapped>); }},
-    {"exponent i / C", "yours is i / C", [] { check(wrongly<without_2>); }},
-    {"exponent by column", "one speed", [] { check(wrongly<by_column>); }},
-    {"halves side by side", "take turns", [] { check(wrongly<side_by_side>); }},
-    {"places from 1", "start at 1", [] { check(wrongly<from_1>); }},
-    {"whole numbers", "division of whole numbers", [] { check(wrongly<whole_numbers>); }},
-    {"multiplied", "divided by it", [] { check(wrongly<times>); }},
-    {"hard-coded", "wave_table(4, 6)",
-     [] { check([](Index, Index) {
-            return tensor({{0, 1, 0, 1}, {0.8415, 0.5403, 0.0100, 1}});
-          }); }},
-};
+static const Right right([] { check(solution::wave_table); });
 #endif
 }  // namespace of_check
 

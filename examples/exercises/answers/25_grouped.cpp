@@ -9,15 +9,6 @@
 
 namespace of_check {
 using Repeat = Tensor(const Tensor& x, Index H);
-enum Mistake { none, tiled, tokens, G_times };
-
-template <Mistake mistake>
-Tensor wrongly(const Tensor& x, Index H) {
-  const Index B = x.size(0), G = x.size(1), T = x.size(2), d = x.size(3), n = mistake == G_times ? G : H / G;
-  if (mistake == tiled) return reshape(expand(unsqueeze(x, 1), {B, n, G, T, d}), {B, H, T, d});
-  if (mistake == tokens) return reshape(expand(unsqueeze(x, 3), {B, G, T, n, d}), {B, H, T, d});
-  return reshape(expand(unsqueeze(x, 2), {B, G, n, T, d}), {B, G * n, T, d});
-}
 
 static void check(Repeat for_all_heads) {
   const Generator random(7);
@@ -26,19 +17,39 @@ static void check(Repeat for_all_heads) {
     std::vector<Tensor> heads, sums;
     for (Index h = 0; h < H; ++h) heads.push_back(select(x, 1, h / (H / G)));
     for (Index g = 0; g < G; ++g) sums.push_back(sum(slice(weights, 1, g * (H / G), (g + 1) * (H / G)), {1}));
-    const Tensor got = for_all_heads(x, H), want = stack(heads, 1);
-    const auto no = [&, H = H](Repeat mistake, const char* sentence) {
-      if (const Tensor y = mistake(x, H); !close(y, want)) expect_not(got, y, sentence);
-    };
-    no(wrongly<tiled>, "Your heads take turns, A B A B: copies of one head stand side by side, A A B B.");
-    no(wrongly<tokens>, "You repeat each token, which moves tokens into other heads: the new axis belongs before T.");
-    no(wrongly<G_times>, "You repeat each head G times, but H / G heads share it: repeat it H / G times.");
-    expect(G == H || got.shape() != Shape({B, G, T * (H / G), 3}), "That made T longer, and not more heads.");
-    expect_close("for_all_heads of random x " + printed(x.shape()) + " with H = " + printed(H), got, want);
     const auto yours = [&, H = H](const Tensor& y) { return for_all_heads(y, H); };
+    expect_close("for_all_heads of random x " + printed(x.shape()) + " with H = " + printed(H), yours(x),
+                 stack(heads, 1));
     expect_close("the gradient of x", gradient(yours, x, weights), stack(sums, 1));
   }
 }
+
+/// Each number, head or token is repeated n times: x [B, G, T, d] gets a new axis of n there, and then this shape.
+static Tensor repeated(const Tensor& x, int axis, Index n, const Shape& shape) {
+  Shape wide = x.shape().insert(axis, n);
+  return reshape(expand(unsqueeze(x, axis), wide), shape);
+}
+
+static const Row<Repeat> rows[] = {
+    {"tiled", "Your heads take turns, A B A B: copies of one head stand side by side, A A B B.",
+     [](const Tensor& x, Index H) { return repeated(x, 1, H / x.size(1), x.shape().with(1, H)); }},
+    {"tokens repeated", "You repeat each token, which moves tokens into other heads: the new axis belongs before T.",
+     [](const Tensor& x, Index H) { return repeated(x, 3, H / x.size(1), x.shape().with(1, H)); }},
+    {"G times", "You repeat each head G or H times, but H / G heads share it: repeat it H / G times.",
+     [](const Tensor& x, Index) { return repeated(x, 2, x.size(1), x.shape().with(1, x.size(1) * x.size(1))); },
+     [](const Tensor& x, Index H) { return repeated(x, 2, H, x.shape().with(1, x.size(1) * H)); }},
+    {"along T", "That made T longer, and not more heads.",
+     [](const Tensor& x, Index H) { return concat(std::vector<Tensor>(H / x.size(1), x), 2); }},
+    {"an axis more", "The copies still have an axis of their own: reshape to [B, H, T, d].",
+     [](const Tensor& x, Index H) { return repeated(x, 2, H / x.size(1), x.shape().insert(2, H / x.size(1))); }},
+    {"detached", "No gradient reaches x: compute with expand and reshape, and detach nothing.",
+     [](const Tensor& x, Index H) { return repeated(x.detach(), 2, H / x.size(1), x.shape().with(1, H)); }},
+    {"hard-coded", of_example,
+     [](const Tensor&, Index) {
+       return tensor({{{{1}}, {{1}}, {{1}}, {{2}}, {{2}}, {{2}}}});
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -47,21 +58,7 @@ Tensor for_all_heads(const Tensor& x, Index H) {
   return reshape(expand(unsqueeze(x, 2), {B, G, H / G, T, d}), {B, H, T, d});
 }
 }  // namespace solution
-
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::for_all_heads); }},
-    {"tiled", "take turns", [] { check(wrongly<tiled>); }},
-    {"tokens repeated", "repeat each token", [] { check(wrongly<tokens>); }},
-    {"G times", "G times, but", [] { check(wrongly<G_times>); }},
-    {"along T", "made T longer",
-     [] { check([](const Tensor& x, Index H) { return concat(std::vector<Tensor>(H / x.size(1), x), 2); }); }},
-    {"a copy without gradient", "No gradient",
-     [] { check([](const Tensor& x, Index H) { return wrongly<none>(x.detach(), H); }); }},
-    {"hard-coded", "random x",
-     [] { check([](const Tensor&, Index) {
-            return tensor({{{{1}}, {{1}}, {{1}}, {{2}}, {{2}}, {{2}}}});
-          }); }},
-};
+static const Right right([] { check(solution::for_all_heads); });
 #endif
 }  // namespace of_check
 

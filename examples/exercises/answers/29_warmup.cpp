@@ -9,51 +9,90 @@
 
 namespace of_check {
 using Rate = double(Index step, Index warmup, Index total, double highest, double least);
-enum Mistake { none, from_0, early, whole, cosine_from_0, to_0, whole_wave, degrees, goes_on, whole_p };
 
-template <Mistake mistake>
-double wrongly(Index step, Index warmup, Index total, double highest, double least) {
-  const double done = static_cast<double>(step), w = static_cast<double>(warmup), all = static_cast<double>(total);
-  if (step < warmup && mistake == whole) return highest * ((step + 1) / (warmup + 1));
-  if (step < warmup) return highest * (mistake == from_0 ? done / w : (done + 1) / (mistake == early ? w : w + 1));
-  if (step >= total && mistake != goes_on) return mistake == to_0 ? 0 : least;
-  const double p = mistake == whole_p ? 0 : mistake == cosine_from_0 ? done / all : (done - w) / (all - w);
-  const double turn = mistake == whole_wave ? 2 * std::acos(-1.0) : mistake == degrees ? 180 : std::acos(-1.0);
-  const double height = (1 + std::cos(turn * p)) / 2;
-  return mistake == to_0 ? highest * height : least + height * (highest - least);
-}
-
-/// The rates of all steps, and of some after the end.
-static Tensor rates(Rate rate_of, Index warmup, Index total, double highest, double least) {
-  std::vector<double> all;
-  for (Index step = 0; step < total + 5; ++step) all.push_back(rate_of(step, warmup, total, highest, least));
-  return tensor(all);
-}
 static double motes(Index step, Index warmup, Index total, double highest, double least) {
   return learning_rate(ScheduleKind::cosine, step, {highest, least, warmup, total});
 }
 
+/// The three parts are looked at one by one, so that a mistake in one hides none in another.
 static void check(Rate rate_of) {
   for (const auto& [warmup, total] : {std::pair<Index, Index>{3, 12}, {10, 35}, {0, 8}, {1, 2}, {4, 4}}) {
-    const auto of = [&, w = warmup, t = total](Rate rate) { return rates(rate, w, t, 0.3, 0.02); };
-    const Tensor got = of(rate_of), want = of(motes);
-    const auto no = [&](Rate mistake, const char* sentence) {
-      if (const Tensor y = of(mistake); !close(y, want)) expect_not(got, y, sentence);
+    const auto expect_rates = [&, warmup = warmup, total = total](const std::string& part, Index from, Index to) {
+      std::vector<double> yours, right;
+      for (Index step = from; step < to; ++step) {
+        yours.push_back(rate_of(step, warmup, total, 0.5, 0.02));
+        right.push_back(motes(step, warmup, total, 0.5, 0.02));
+      }
+      expect_close("the list of rates " + part + ", with warmup " + printed(warmup) + ", total " + printed(total) +
+                       ", highest 0.5, least 0.02,",
+                   tensor(yours), tensor(right));
     };
-    no(wrongly<whole>, "(step + 1) / (warmup + 1) divides whole numbers and gives 0: make one of them a double first.");
-    no(wrongly<from_0>, "Step 0 has the rate 0 and is wasted: the warm-up goes by step + 1 of warmup + 1.");
-    no(wrongly<early>, "The warm-up reaches highest one step too early: divide by warmup + 1, not by warmup.");
-    no(wrongly<cosine_from_0>, "The wave begins after the warm-up: p is (step - warmup) / (total - warmup).");
-    no(wrongly<to_0>, "The rate falls to 0, but it should end at least: only highest - least follows the wave.");
-    no(wrongly<whole_wave>, "That is a whole wave, down and up again; the rate falls in half of one, cos(pi p).");
-    no(wrongly<degrees>, "std::cos takes no degrees: half a turn is pi, not 180.");
-    no(wrongly<goes_on>, "After total the wave rises again: from there on the rate is least.");
-    no(wrongly<whole_p>, "The rate does not fall: p is a quotient of whole numbers, always 0; use a double.");
-    expect_close("the list of all rates with warmup " + printed(warmup) + ", total " + printed(total) +
-                     ", highest 0.3, least 0.02",
-                 got, want);
+    expect_rates("of the warm-up", 0, warmup);
+    expect_rates("of the fall", warmup, total);
+    expect_rates("from total on", total, total + 5);
   }
+  expect_close("the rate of step 5 with warmup 3, total 11, highest 0.4, least 0", rate_of(5, 3, 11, 0.4, 0),
+               motes(5, 3, 11, 0.4, 0));
 }
+
+/// The three cases of a rate, with one of these warm-ups and heights of the wave.
+using Part = double(double step, double warmup, double total);
+static double right_warmup(double step, double warmup, double) { return (step + 1) / (warmup + 1); }
+static double height(double turns) { return (1 + std::cos(turns * std::acos(-1.0))) / 2; }
+static double right_wave(double step, double warmup, double total) {
+  return height((step - warmup) / (total - warmup));
+}
+template <Part* warming, Part* wave>
+static double by_parts(Index step, Index warmup, Index total, double highest, double least) {
+  const double s = static_cast<double>(step), w = static_cast<double>(warmup), t = static_cast<double>(total);
+  if (step < warmup) return highest * warming(s, w, t);
+  return step >= total ? least : least + wave(s, w, t) * (highest - least);
+}
+
+static double whole_warmup(double, double, double) { return 0; }
+static double from_0(double step, double warmup, double) { return step / warmup; }
+static double early(double step, double warmup, double) { return (step + 1) / warmup; }
+static double wave_from_0(double step, double, double total) { return height(step / total); }
+static double whole_wave(double step, double warmup, double total) {
+  return height(2 * (step - warmup) / (total - warmup));
+}
+static double degrees(double step, double warmup, double total) {
+  return (1 + std::cos(180 * (step - warmup) / (total - warmup))) / 2;
+}
+static double whole_p(double, double, double) { return 1; }
+static double straight(double step, double warmup, double total) { return 1 - (step - warmup) / (total - warmup); }
+
+static const Row<Rate> rows[] = {
+    {"whole numbers", "A division of whole numbers gives 0: make one of them a double first, in the warm-up and in p.",
+     by_parts<whole_warmup, right_wave>, by_parts<right_warmup, whole_p>},
+    {"first rate 0", "Step 0 has the rate 0 and is wasted: the warm-up goes by step + 1 of warmup + 1.",
+     by_parts<from_0, right_wave>},
+    {"too early", "The warm-up reaches highest one step too early: divide by warmup + 1, not by warmup.",
+     by_parts<early, right_wave>},
+    {"wave from step 0", "The wave begins after the warm-up: p is (step - warmup) / (total - warmup).",
+     by_parts<right_warmup, wave_from_0>},
+    {"another curve", "That is not half a wave: the rate falls as cos(pi p) does. Half a turn is pi and not 180.",
+     by_parts<right_warmup, whole_wave>, by_parts<right_warmup, degrees>, by_parts<right_warmup, straight>},
+    {"falls to 0", "The rate falls to 0, but it should end at least: only highest - least follows the wave.",
+     [](Index step, Index warmup, Index total, double highest, double) {
+       return motes(step, warmup, total, highest, 0);
+     },
+     [](Index step, Index warmup, Index total, double highest, double least) {
+       return step < warmup ? motes(step, warmup, total, highest, least)
+                            : motes(step, warmup, total, highest, 0) + least;
+     }},
+    {"rises again", "After total the wave rises again: from there on the rate is least.",
+     [](Index step, Index warmup, Index total, double highest, double least) {
+       if (step < total) return motes(step, warmup, total, highest, least);
+       const double s = static_cast<double>(step), w = static_cast<double>(warmup), t = static_cast<double>(total);
+       return least + right_wave(s, w, t) * (highest - least);
+     }},
+    {"hard-coded", of_example,
+     [](Index step, Index, Index, double, double) {
+       return step < 4 ? 0.1 * static_cast<double>(step + 1) : step < 11 ? 0.2 : 0;
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -64,25 +103,7 @@ double rate_of(Index step, Index warmup, Index total, double highest, double lea
   return least + (1 + std::cos(std::acos(-1.0) * p)) / 2 * (highest - least);
 }
 }  // namespace solution
-
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::rate_of); }},
-    {"whole numbers", "divides whole numbers", [] { check(wrongly<whole>); }},
-    {"first step 0", "is wasted", [] { check(wrongly<from_0>); }},
-    {"highest too early", "one step too early", [] { check(wrongly<early>); }},
-    {"wave from step 0", "after the warm-up", [] { check(wrongly<cosine_from_0>); }},
-    {"falls to 0", "falls to 0", [] { check(wrongly<to_0>); }},
-    {"whole wave", "whole wave", [] { check(wrongly<whole_wave>); }},
-    {"degrees", "no degrees", [] { check(wrongly<degrees>); }},
-    {"rises again", "rises again", [] { check(wrongly<goes_on>); }},
-    {"p of whole numbers", "does not fall", [] { check(wrongly<whole_p>); }},
-    {"hard-coded", "list of all rates",
-     [] {
-       check([](Index step, Index, Index, double, double) {
-         return step < 4 ? 0.1 * static_cast<double>(step + 1) : step < 11 ? 0.2 : 0;
-       });
-     }},
-};
+static const Right right([] { check(solution::rate_of); });
 #endif
 }  // namespace of_check
 

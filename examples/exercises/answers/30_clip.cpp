@@ -9,25 +9,6 @@
 
 namespace of_check {
 using Clip = double(std::vector<Array>& gradients, double longest);
-enum Mistake { none, apart, always, no_root, sum_of_norms, by_element, copies, returns_new, squared };
-
-template <Mistake mistake>
-double wrongly(std::vector<Array>& gradients, double longest) {
-  double squares = 0, norms = 0;
-  for (const Array& g : gradients) squares += sum(g * g).item(), norms += std::sqrt(sum(g * g).item());
-  const double norm = mistake == no_root ? squares : mistake == sum_of_norms ? norms : std::sqrt(squares);
-  for (Array& g : gradients) {
-    const double length = mistake == apart ? std::sqrt(sum(g * g).item()) : norm;
-    std::vector<real> y = g.to_vector();
-    for (real& x : y)
-      if (mistake == by_element)
-        x = std::clamp(x, -longest, longest);
-      else if ((mistake == squared ? length * length : length) > longest || mistake == always)
-        x *= longest / length;
-    if (mistake != copies) g = Array(g.shape(), y);
-  }
-  return mistake == returns_new ? std::min(norm, longest) : norm;
-}
 
 static Tensor side_by_side(const std::vector<Array>& arrays) {
   std::vector<Tensor> rows;
@@ -40,36 +21,97 @@ static void check(Clip clip_together) {
   for (const auto& [longest, size] :
        {std::pair{1.0, 3.0}, {2.5, 1.0}, {1000.0, 1.0}, {0.5, 0.1}, {5.0, 1.0}, {0.2, 0.1}, {1.0, 0.0}}) {
     const auto draw = [&, size = size](const Shape& shape) { return (randn(shape, random) * size).array(); };
-    const std::vector<Array> before{draw({2, 2}), draw({2}), draw({1, 1, 3})};
-    // All elements, and behind them what is returned.
-    const auto of = [&, longest = longest](const std::function<Clip>& clip) {
-      std::vector<Array> gradients = before;
-      const double norm = clip(gradients, longest);
-      return concat({side_by_side(gradients), tensor({norm})});
-    };
-    const Tensor all = side_by_side(before);
+    const std::vector<Array> before{draw({2, 2}), draw({2}), draw({0}), draw({1, 1, 3})};
+    std::vector<Array> gradients = before;
+    const double returned = clip_together(gradients, longest);
+    const Tensor all = side_by_side(before), got = side_by_side(gradients);
     const double norm = std::sqrt(sum(all * all).item());
     const auto scaled = [&, longest = longest](double divisor) {
-      return concat({divisor > longest ? all * (longest / divisor) : all, tensor({norm})});
+      return norm > longest ? all * (longest / divisor) : all;
     };
-    const Tensor got = of(clip_together), want = scaled(norm), torchs = scaled(norm + 1e-6);
-    const auto no = [&](Clip mistake, const char* sentence) {
-      if (const Tensor y = of(mistake); !close(y, want)) expect_not(got, y, sentence);
-    };
-    no(wrongly<apart>, "Each array is measured by itself, which turns the step: one norm of all, and then one factor.");
-    no(wrongly<squared>, "You compare the sum of squares with longest: compare its root, the norm.");
-    no(wrongly<always>, "Gradients that are short enough became longer: change them only if norm > longest.");
-    no(wrongly<no_root>, "The root is missing: the norm is sqrt of the sum of all squares.");
-    no(wrongly<sum_of_norms>, "You add up norms of arrays: add up the squares of all, and take one root in the end.");
-    no(wrongly<by_element>, "Each element is cut off by itself, which turns the step: multiply all by one factor.");
-    no(wrongly<copies>, "The gradients stay as they were: do you change copies? Loop over Array& and assign to it.");
-    no(wrongly<returns_new>, "Return the norm before clipping: yours is that after it.");
-    expect_close("the list of all gradients, and then the norm, for longest = " + printed(longest) + ",", got,
-                 close(got, torchs) ? torchs : want);
+    expect(norm <= longest || !close(got, all), "unchanged");
+    expect(norm > longest || close(got, all), "became longer");
+    const bool torchs = close(got, scaled(norm + 1e-6));
+    expect_close("the list of all gradients, for longest = " + printed(longest) + ",", got,
+                 scaled(torchs ? norm + 1e-6 : norm));
+    expect_close("what is returned, for longest = " + printed(longest) + ",", returned, norm);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      expect_close("an array", zeros(gradients[i].shape()), zeros(before[i].shape()));
   }
   std::vector<Array> none;
   expect_close("what is returned for no gradients", clip_together(none, 1), 0);
 }
+
+static double squares_of(const Array& g) { return sum(g * g).item(); }
+static double norm_of(const std::vector<Array>& gradients) {
+  double squares = 0;
+  for (const Array& g : gradients) squares += squares_of(g);
+  return std::sqrt(squares);
+}
+/// All gradients times this factor.
+static void scale(std::vector<Array>& gradients, double factor) {
+  for (Array& g : gradients) g = g * factor;
+}
+
+static const Row<Clip> rows[] = {
+    {"each by itself",
+     "Each array or element is shortened by itself, which turns the step: one norm of all, one factor.",
+     [](std::vector<Array>& gradients, double longest) {
+       for (Array& g : gradients)
+         if (const double norm = std::sqrt(squares_of(g)); norm > longest) g = g * (longest / norm);
+       return norm_of(gradients);
+     },
+     [](std::vector<Array>& gradients, double longest) {
+       const double norm = norm_of(gradients);
+       for (Array& g : gradients) g = clamp(Tensor(g), -longest, longest).array();
+       return norm;
+     }},
+    {"no root", "The root is missing: the norm is sqrt of the sum of all squares.",
+     [](std::vector<Array>& gradients, double longest) {
+       const double squares = norm_of(gradients) * norm_of(gradients);
+       if (squares > longest) scale(gradients, longest / squares);
+       return squares;
+     }},
+    {"sum of norms", "You add up norms of arrays: add up the squares of all, and take one root in the end.",
+     [](std::vector<Array>& gradients, double longest) {
+       double norms = 0;
+       for (const Array& g : gradients) norms += std::sqrt(squares_of(g));
+       if (norms > longest) scale(gradients, longest / norms);
+       return norms;
+     }},
+    {"became longer",
+     "Gradients that are short enough have changed: change them only if norm > longest, not its square.",
+     [](std::vector<Array>& gradients, double longest) {
+       const double norm = norm_of(gradients);
+       scale(gradients, longest / norm);
+       return norm;
+     },
+     [](std::vector<Array>& gradients, double longest) {
+       const double norm = norm_of(gradients);
+       if (norm * norm > longest) scale(gradients, longest / norm);
+       return norm;
+     }},
+    {"unchanged", "The gradients stay as they were: do you change copies? Loop over Array& and assign to it.",
+     [](std::vector<Array>& gradients, double) { return norm_of(gradients); }},
+    {"another factor", "The norm becomes 1, and not longest: the factor is longest / norm.",
+     [](std::vector<Array>& gradients, double longest) {
+       const double norm = norm_of(gradients);
+       if (norm > longest) scale(gradients, 1 / norm);
+       return norm;
+     }},
+    {"new norm returned", "Return the norm before clipping: yours is that after it.",
+     [](std::vector<Array>& gradients, double longest) {
+       const double norm = norm_of(gradients);
+       if (norm > longest) scale(gradients, longest / norm);
+       return std::min(norm, longest);
+     }},
+    {"hard-coded", of_example,
+     [](std::vector<Array>& gradients, double) {
+       gradients = {tensor({0.6, 0}).array(), tensor({0.8}).array()};
+       return 5.0;
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -82,25 +124,7 @@ double clip_together(std::vector<Array>& gradients, double longest) {
   return norm;
 }
 }  // namespace solution
-
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::clip_together); }},
-    {"each by itself", "measured by itself", [] { check(wrongly<apart>); }},
-    {"small ones scaled up", "became longer", [] { check(wrongly<always>); }},
-    {"without root", "root is missing", [] { check(wrongly<no_root>); }},
-    {"squares compared", "compare its root", [] { check(wrongly<squared>); }},
-    {"sum of norms", "add up norms", [] { check(wrongly<sum_of_norms>); }},
-    {"by element", "cut off", [] { check(wrongly<by_element>); }},
-    {"copies", "stay as they were", [] { check(wrongly<copies>); }},
-    {"new norm returned", "before clipping", [] { check(wrongly<returns_new>); }},
-    {"hard-coded", "list of all gradients",
-     [] {
-       check([](std::vector<Array>& g, double) {
-         g = {tensor({0.6, 0}).array(), tensor({0.8}).array()};
-         return 5.0;
-       });
-     }},
-};
+static const Right right([] { check(solution::clip_together); });
 #endif
 }  // namespace of_check
 

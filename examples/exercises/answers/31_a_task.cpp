@@ -8,25 +8,47 @@
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
+/// What Task wants beside batch().
+struct TaskOfText : Task {
+  std::vector<Index> text;
+  Index T;
+
+  TaskOfText(const std::vector<Index>& ids, Index length) : text(ids), T(length) {}
+  std::string description() const override { return "pieces of a text"; }
+  Index vocab_size() const override { return std::ssize(text); }
+  Index block_size() const override { return T; }
+  Recipe recipe() const override { return {}; }
+  Outcome outcome() const override { return {}; }
+  Questions questions(Index, Split, const Generator&) const override { return {}; }
+};
+
 /// The start of each row: of a text whose ids are all different, the first id of a row tells it.
 static std::vector<Index> starts(const Batch& b, const std::vector<Index>& text, Index size, Index T) {
-  expect(b.ids.shape() == Shape({size, T}) && b.targets.shape() == b.ids.shape(),
-         "ids have the shape " + printed(b.ids.shape()) + ", targets " + printed(b.targets.shape()) +
-             ": both should be " + printed(Shape({size, T})) + ".");
-  expect(!(b.targets == b.ids), "Targets equal ids: a model would learn to repeat what it reads, not to go on.");
-  expect(T == 1 || !(b.targets.slice(1, 1, T) == b.ids.slice(1, 0, T - 1)),
-         "Shifted the wrong way: a target is the id that comes next, and yours is the one before.");
+  expect_close("The array of ids", zeros(b.ids.shape()), zeros({size, T}));
+  expect_close("The array of targets", zeros(b.targets.shape()), zeros({size, T}));
+  const std::vector<Index> ids = b.ids.to_vector(), targets = b.targets.to_vector();
+  const Index N = std::ssize(text);
   std::vector<Index> all;
   for (Index row = 0; row < size; ++row) {
-    const Index i = std::find(text.begin(), text.end(), b.ids.at({row, 0})) - text.begin(), N = std::ssize(text);
+    const Index i = std::find(text.begin(), text.end(), ids[row * T]) - text.begin();
     for (Index t = 0; t < T; ++t) {
-      expect(b.ids.at({row, t}) == text[(i + t) % N], "A row of ids is no piece of the text.");
-      expect(b.targets.at({row, t}) != -1 || t < T - 1, "The last place of a piece has a target, too: the id behind.");
-      expect(b.targets.at({row, t}) == text[(i + t + 1) % N], "A target is not the id that comes next in the text.");
+      const Index target = targets[row * T + t], next = text[(i + t + 1) % N];
+      expect(i < N && ids[row * T + t] == text[(i + t) % N], "A row of ids is no piece of the text.");
+      expect(target == next || target != text[(i + t) % N], "targets");
+      expect(target == next || target != text[(i + t + N - 1) % N], "targets");
+      expect(target == next || t < T - 1, "last target missing");
+      expect(target == next, "A target is not the id that comes next in the text.");
     }
     all.push_back(i);
   }
   return all;
+}
+
+/// How many of these numbers are the one that is most frequent.
+static Index most(const std::vector<Index>& numbers) {
+  std::map<Index, Index> count;
+  for (const Index i : numbers) ++count[i];
+  return std::max_element(count.begin(), count.end(), [](auto& a, auto& b) { return a.second < b.second; })->second;
 }
 
 template <class Yours>
@@ -36,26 +58,75 @@ static void check() {
     const Yours task(text, T);
     const Generator random(7);
     for (const Split split : {Split::train, Split::validation}) {
-      const Index cut = N * 9 / 10, size = 2000;  // so many that each start is drawn
+      const Index cut = N * 9 / 10, size = 50000;  // so many that each start is drawn, and as often as others
       const Index from = split == Split::train ? 0 : cut, to = split == Split::train ? cut : N, count = to - from - T;
       const Batch batch = task.batch(size, split, random);
       const std::vector<Index> all = starts(batch, text, size, T);
       const auto [first, last] = std::minmax_element(all.begin(), all.end());
-      const auto inside = [&, from = from, T = T](Index i) { return (i - from) % T != 0; };
-      expect(*last != to - T, "One start too many: the target of its last place lies behind the end of its part.");
-      expect(*first >= from && *last < to - T,
-             "A piece reaches beyond its part: of T + 1 ids all are among train's, the first N * 9 / 10, or none is.");
-      expect(count == 1 || *first != *last, "All rows of a batch are one piece: draw a start for each row.");
-      expect(count == 1 || T == 1 || std::any_of(all.begin(), all.end(), inside),
-             "Pieces start at multiples of T only: they may overlap, and any start will do.");
-      expect(*first == from && *last == from + count - 1, "A start is missing: N ids have N - T, 0 to N - T - 1.");
-      expect(count == 1 || !(task.batch(size, split, random).ids == batch.ids),
-             "The next batch is the same again: draw from `random`, which goes on by itself.");
+      expect(*first >= from && *last <= to - T, "beyond its part");
+      expect(*last < to - T, "another number of starts");
+      expect(count == 1 || *first != *last, "shared draws");
+      const std::set<Index> drawn(all.begin(), all.end());
+      expect(std::ssize(drawn) == count, "another number of starts");
+      expect(most(all) * count < size * 5 / 4, "a biased draw");
+      std::vector<Index> steps;
+      for (Index row = 1; row < size; ++row) steps.push_back((all[row] - all[row - 1] + count) % count);
+      expect(count == 1 || most(steps) * count < size * 5 / 4, "shared draws");
+      expect(count == 1 || !(task.batch(size, split, random).ids == batch.ids), "the same again");
       expect(task.batch(9, split, Generator(3)).ids == task.batch(9, split, Generator(3)).ids,
              "Two generators with one seed lead to different batches: draw from `random` and from nothing else.");
     }
   }
 }
+
+enum Kind { none, equal, before, short_row, beyond, many, few, apart, one_row, pairs, in_turn, minimum, again };
+template <Kind kind>
+struct Text : TaskOfText {
+  using TaskOfText::TaskOfText;
+  Batch batch(Index size, Split split, const Generator& stream) const override {
+    const Index N = std::ssize(text), cut = N * 9 / 10;
+    const Index from = split == Split::train || kind == beyond ? 0 : cut;
+    const Index to = (split == Split::train && kind != beyond ? cut : N) - T + (kind == many) - (kind == few);
+    const Index shift = kind == equal ? 0 : kind == before ? N - 1 : 1;
+    const Generator random = kind == again ? Generator(7) : stream;
+    Index i = from - 1, row = 0;
+    return batch_of(size, T, [&](Index* ids, Index* targets) {
+      const Index drawn = random_ids(1, from, std::max(to, from + 1), random)[0];
+      const bool kept = (kind == one_row && row > 0) || (kind == pairs && row % 2 == 1);
+      if (!kept) i = kind == in_turn ? from + row % (to - from) : kind == apart ? drawn - (drawn - from) % T : drawn;
+      if (kind == minimum) i = std::min(i, random_ids(1, from, to, random)[0]);
+      for (Index t = 0; t < T; ++t) ids[t] = text[i + t];
+      for (Index t = 0; t < T - (kind == short_row); ++t) targets[t] = text[(i + t + shift) % N];
+      ++row;
+    });
+  }
+};
+struct Example : TaskOfText {
+  using TaskOfText::TaskOfText;
+  Batch batch(Index, Split, const Generator&) const override {
+    return {ints({{5, 6, 7}, {6, 7, 8}}), ints({{6, 7, 8}, {7, 8, 9}})};
+  }
+};
+
+static const Row<void()> rows[] = {
+    {"targets", "A target is the id that comes next, one further on: not the same id, nor the one before.",
+     check<Text<equal>>, check<Text<before>>},
+    {"last target missing", "The last place of a piece has a target, too: the id behind the piece.",
+     check<Text<short_row>>},
+    {"beyond its part", "A piece reaches beyond its part: train has the first N * 9 / 10 ids, validation the others.",
+     check<Text<beyond>>},
+    {"another number of starts",
+     "A start is missing, or there is one too many: a part of N ids has the starts 0 to N - T - 1. Pieces may overlap.",
+     check<Text<many>>, check<Text<few>>, check<Text<apart>>},
+    {"a biased draw", "Some starts are drawn more often than others: random_ids draws each equally often.",
+     check<Text<minimum>>},
+    {"shared draws", "A row's start tells the next one's: draw a start for each row, from `random`.",
+     check<Text<one_row>>, check<Text<pairs>>, check<Text<in_turn>>},
+    {"the same again", "The next batch is the same again: draw from `random`, which goes on by itself.",
+     check<Text<again>>},
+    {"hard-coded", of_example, check<Example>},
+};
+static const Table table(rows);
 
 #ifdef PROVE
 namespace solution {
@@ -84,39 +155,7 @@ struct PiecesOfText : Task {
   }
 };
 }  // namespace solution
-
-enum Mistake { equal, backwards, unfinished, one_row, too_many, too_few, shared, apart, again, constant };
-template <Mistake mistake>
-struct Wrongly : solution::PiecesOfText {
-  using PiecesOfText::PiecesOfText;
-  Batch batch(Index size, Split split, const Generator& stream) const override {
-    if (mistake == constant) return {ints({{5, 6, 7}, {6, 7, 8}}), ints({{6, 7, 8}, {7, 8, 9}})};
-    const Index N = std::ssize(text), cut = N * 9 / 10, shift = mistake == equal ? 0 : mistake == backwards ? N - 1 : 1;
-    const Index from = split == Split::train || mistake == shared ? 0 : cut;
-    const Index to = split == Split::train && mistake != shared ? cut : N;
-    const Generator random = mistake == again ? Generator(7) : stream;
-    Index i = -1;
-    return batch_of(size, T, [&](Index* ids, Index* targets) {
-      const Index drawn = random_ids(1, from, to - T + (mistake == too_many) - (mistake == too_few), random)[0];
-      if (mistake != one_row || i < 0) i = mistake == apart ? drawn - (drawn - from) % T : drawn;
-      for (Index t = 0; t < T; ++t) ids[t] = text[i + t];
-      for (Index t = 0; t < T - (mistake == unfinished); ++t) targets[t] = text[(i + t + shift) % N];
-    });
-  }
-};
-static const Tried tried[] = {
-    {"solution", "", check<solution::PiecesOfText>},
-    {"targets equal ids", "equal ids", check<Wrongly<equal>>},
-    {"wrong way", "wrong way", check<Wrongly<backwards>>},
-    {"last target missing", "too: the id behind", check<Wrongly<unfinished>>},
-    {"one piece in all rows", "are one piece", check<Wrongly<one_row>>},
-    {"one start too many", "too many", check<Wrongly<too_many>>},
-    {"one start too few", "is missing", check<Wrongly<too_few>>},
-    {"splits share", "beyond its part", check<Wrongly<shared>>},
-    {"no overlap", "may overlap", check<Wrongly<apart>>},
-    {"the same batch again", "same again", check<Wrongly<again>>},
-    {"hard-coded", "both should be", check<Wrongly<constant>>},
-};
+static const Right right(check<solution::PiecesOfText>);
 #endif
 }  // namespace of_check
 

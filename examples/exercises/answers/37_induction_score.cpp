@@ -11,51 +11,65 @@
 
 namespace of_check {
 using Score = double(const Tensor& weights, const IntArray& ids);
-enum Mistake { none, itself, earliest, all, no_neighbour, column, undivided, every };
-static const std::map<Mistake, std::string> sentences = {
-    {itself, "You take the weight of the occurrence itself, p, but what came after it stands at p + 1."},
-    {earliest, "You go back to the earliest occurrence of the symbol, but the latest one before t counts."},
-    {all, "You add up what followed all occurrences, but only what followed the latest one counts."},
-    {no_neighbour, "If the symbol stood right before t, then p + 1 is t: this one counts as well."},
-    {column, "Rows look and columns are looked at: it is at({t, p + 1}), and not at({p + 1, t})."},
-    {undivided, "This is the sum of the weights: the score is their mean."},
-    {every, "A position whose symbol did not occur before must not count, not even as 0."},
-};
 
-static double scored(const Tensor& weights, const IntArray& ids, Mistake mistake) {
+enum Kind { none, itself, earliest, all, no_neighbour, column, undivided, every, of_all_rows };
+/// The score, or what is taken for it by mistake.
+template <Kind kind>
+static double scored(const Tensor& weights, const IntArray& ids) {
   double total = 0, count = 0;
   for (Index t = 0; t < ids.numel(); ++t) {
     std::vector<double> found;  // the weights of what followed each occurrence
-    for (Index p = 0; p < (mistake == no_neighbour ? t - 1 : t); ++p)
+    for (Index p = 0; p < (kind == no_neighbour ? t - 1 : t); ++p)
       if (ids.at({p}) == ids.at({t})) {
-        const Index at = mistake == itself ? p : p + 1;
-        found.push_back(mistake == column ? weights.array().at({at, t}) : weights.array().at({t, at}));
+        const Index at = kind == itself ? p : p + 1;
+        found.push_back(kind == column ? weights.array().at({at, t}) : weights.array().at({t, at}));
       }
     if (!found.empty())
-      total += mistake == all        ? std::accumulate(found.begin(), found.end(), 0.0)
-               : mistake == earliest ? found.front()
-                                     : found.back();
-    count += !found.empty() || mistake == every;
+      total += kind == all        ? std::accumulate(found.begin(), found.end(), 0.0)
+               : kind == earliest ? found.front()
+                                  : found.back();
+    count += !found.empty() || kind == every || (kind == of_all_rows && t > 0);
   }
-  return mistake == undivided || count == 0 ? total : total / count;
+  return kind == undivided || count == 0 ? total : total / count;
 }
 
 static void check(Score score) {
+  const auto expect_score = [&](const std::string& of, const Tensor& weights, const IntArray& ids) {
+    expect_close("The score of " + of + ", ids " + printed(ids) + ",", score(weights, ids), scored<none>(weights, ids));
+  };
   const auto afresh = static_cast<Index>(std::random_device()() % 1000);  // what this verdict says helps no other
   for (const Index seed : {Index(1), Index(2), afresh}) {
     const Index T = 7 + seed % 9;
-    const Tensor weights = softmax(randn({T, T}, Generator(seed)));
-    const IntArray ids = randint(3, 6, {T}, Generator(seed));
-    const double got = score(weights, ids);
-    for (const auto& [mistake, sentence] : sentences)
-      if (seed != afresh) expect_not(got, scored(weights, ids, mistake), sentence);
-    if (seed != afresh) expect_not(got, scored(weights, ids, every) * T / (T - 1), sentences.at(every));
-    expect_close("The score of random weights, ids " + printed(ids) + ",", got, scored(weights, ids, none));
+    expect_score("random weights", softmax(randn({T, T}, Generator(seed))), randint(3, 6, {T}, Generator(seed)));
   }
   const double nothing = score(full({3, 3}, 1 / 3.), ints({4, 2, 9}));
-  expect(nothing == nothing, "Where no symbol occurs twice, there is nothing to divide: the score is 0, not NaN.");
+  expect(nothing == nothing, "divided by 0");
   expect_close("The score of ids 4, 2, 9", nothing, 0);
+  expect_score("weights that are 0", zeros({4, 4}), ints({0, 0, 0, 0}));
+  expect_score("one weight", ones({1, 1}), ints({7}));
+  expect_score("random weights", softmax(randn({6, 6}, Generator(5))), ints({-2, 70000, -2, 70000, -2, -2}));
 }
+
+static const Row<Score> rows[] = {
+    {"itself", "You take the weight of the occurrence p itself, but what came after it stands at p + 1.",
+     scored<itself>},
+    {"earliest", "You go back to the earliest occurrence of the symbol, but the latest one before t counts.",
+     scored<earliest>},
+    {"all", "You add up what followed all occurrences, but only what followed the latest one counts.", scored<all>},
+    {"not the neighbour", "If the symbol stood right before t, then p + 1 is t: this one counts as well.",
+     scored<no_neighbour>},
+    {"columns", "Rows look and columns are looked at: it is at({t, p + 1}), and not at({p + 1, t}).", scored<column>},
+    {"another mean",
+     "The score is the mean over those t whose symbol has occurred before: the others do not count, not even as 0.",
+     scored<undivided>, scored<every>, scored<of_all_rows>},
+    {"divided by 0", "Where no symbol occurs twice, there is nothing to divide: the score is 0, not NaN.",
+     [](const Tensor& weights, const IntArray& ids) {
+       const double score = scored<none>(weights, ids);
+       return score == 0 ? NAN : score;
+     }},
+    {"hard-coded", of_example, [](const Tensor&, const IntArray&) { return (1 / 3. + 1 / 4. + 1 / 5.) / 3; }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -71,30 +85,7 @@ double induction_of(const Tensor& weights, const IntArray& ids) {
   return count > 0 ? total / count : 0;
 }
 }  // namespace solution
-
-template <Mistake mistake>
-void wrongly() {
-  check([](const Tensor& weights, const IntArray& ids) { return scored(weights, ids, mistake); });
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::induction_of); }},
-    {"itself", "the occurrence itself", wrongly<itself>},
-    {"earliest", "earliest occurrence", wrongly<earliest>},
-    {"all", "followed all occurrences", wrongly<all>},
-    {"not the neighbour", "stood right before t", wrongly<no_neighbour>},
-    {"columns", "Rows look", wrongly<column>},
-    {"sum", "the sum of the weights", wrongly<undivided>},
-    {"all positions", "not even as 0", wrongly<every>},
-    {"NaN", "not NaN",
-     [] {
-       check([](const Tensor& w, const IntArray& i) {
-         const double s = scored(w, i, none);
-         return s > 0 ? s : NAN;
-       });
-     }},
-    {"hard-coded", "The score of random weights",
-     [] { check([](const Tensor&, const IntArray&) { return (1 / 3. + 1 / 4. + 1 / 5.) / 3; }); }},
-};
+static const Right right([] { check(solution::induction_of); });
 #endif
 }  // namespace of_check
 

@@ -11,26 +11,9 @@ using Scores = Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const T
 Scores one_by_one;  // the loops in the learner's file
 
 namespace of_check {
-enum Mistake { none, transposed, by_query, at_scores, weightless, twice, biasless, crossed, constant };
-static const std::map<Mistake, std::string> sentences = {
-    {transposed, "Transposed: row i and column j of the result belong to query i and key j."},
-    {by_query, "The bias belongs to the keys, along the last axis, but yours is added along the queries."},
-    {at_scores, "w belongs to the columns c, before they are summed: the scores have a column for each key instead."},
-    {weightless, "w is missing: each column c counts w[c] times."},
-    {biasless, "bias is missing: each key j has one, which is added to all of its scores."},
-    {crossed, "k is not transposed: matmul takes rows of its first and columns of its second argument."},
-    {twice, "q and k are both multiplied by w, so that it counts twice."},
-};
-
-/// The scores, or what comes of a mistake, from all products side by side: [B, Tq, Tk, C].
-static Tensor from_products(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias, Mistake mistake) {
-  if (mistake == crossed) return matmul(q * w, k) + bias;
-  const Tensor products = unsqueeze(q, 2) * unsqueeze(k, 1);
-  if (mistake == at_scores) return sum(products, {-1}) * w + bias;
-  const Tensor y = sum(products * (mistake == weightless ? w * 0 + 1 : mistake == twice ? w * w : w), {-1});
-  if (mistake == transposed) return transpose(y + bias, 1, 2);
-  if (mistake == biasless) return y;
-  return y + (mistake == by_query ? unsqueeze(bias, 1) : bias);
+/// The scores, from all products side by side: [B, Tq, Tk, C].
+static Tensor from_products(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+  return sum(unsqueeze(q, 2) * unsqueeze(k, 1) * w, {-1}) + bias;
 }
 
 /// q, k, w and bias, for B, Tq, Tk and C.
@@ -45,16 +28,13 @@ static std::vector<Tensor> inputs(Index B, Index Tq, Index Tk, Index C) {
 static void check(Scores scores) {
   for (const auto& [B, Tq, Tk, C] : std::vector<std::array<Index, 4>>{{3, 4, 4, 4}, {2, 3, 5, 4}, {1, 1, 2, 3}}) {
     const std::vector<Tensor> x = inputs(B, Tq, Tk, C), same = inputs(B, Tq, Tk, C);
-    const Tensor got = scores(x[0], x[1], x[2], x[3]), want = from_products(same[0], same[1], same[2], same[3], none);
-    for (const auto& [mistake, sentence] : sentences)
-      if (Tq == C && Tk == C) expect_not(got, from_products(x[0], x[1], x[2], x[3], mistake), sentence);
+    const Tensor got = scores(x[0], x[1], x[2], x[3]), want = from_products(same[0], same[1], same[2], same[3]);
     expect_close("The score of random q, k, w and bias", got, want);
     expect(got.requires_grad(),
            "No gradient flows through your result: compute it of the arguments, with ops of mote.");
     Index ops = 0;
     for (const auto& [name, count] : count_ops(got)) ops += count;
-    expect(ops <= 8,
-           "The scores are right, but took " + printed(ops) + " ops: is there still a loop? At most 8 are needed.");
+    expect(ops <= 8, "loops", " It took " + printed(ops) + " ops.");
     const Tensor slopes = randn({B, Tq, Tk}, Generator(5));
     for (const Tensor& y : {got, want}) sum(y * slopes).backward();
     for (int i = 0; i < 4; ++i)
@@ -62,32 +42,51 @@ static void check(Scores scores) {
   }
 }
 
+static const Row<Scores> rows[] = {
+    {"loops", "The scores are right, but they took too many ops: is there still a loop? At most 8 are needed.",
+     one_by_one},
+    {"transposed", "Transposed: row i and column j of the result belong to query i and key j.",
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+       return transpose(from_products(q, k, w, bias), 1, 2);
+     },
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+       return from_products(k, q, w, bias);
+     }},
+    {"bias of queries", "The bias belongs to the keys along the last axis, but yours is added along the queries.",
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+       return from_products(q, k, w, bias * 0) + unsqueeze(bias, 1);
+     }},
+    {"w at the scores", "w belongs to the columns c, before they are summed: the scores have a column for each key.",
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+       return matmul(q, transpose(k, 1, 2)) * w + bias;
+     }},
+    {"w or bias forgotten", "w or bias is missing: each column c counts w[c] times, and each key j has a bias[j].",
+     [](const Tensor& q, const Tensor& k, const Tensor&, const Tensor& bias) {
+       return matmul(q, transpose(k, 1, 2)) + bias;
+     },
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+       return from_products(q, k, w, bias * 0);
+     }},
+    {"k as it is", "k is not transposed: matmul takes rows of its first and columns of its second argument.",
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) { return matmul(q * w, k) + bias; }},
+    {"w twice", "q and k are both multiplied by w, so that it counts twice.",
+     [](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
+       return from_products(q, k, w * w, bias);
+     }},
+    {"hard-coded", of_example,
+     [](const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
+       return tensor({{{83, 125.5}}});
+     }},
+};
+static const Table table(check, rows);
+
 #ifdef PROVE
 namespace solution {
 Tensor all_at_once(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
   return matmul(q * w, transpose(k, 1, 2)) + bias;
 }
 }  // namespace solution
-
-template <Mistake mistake>
-void wrongly() {
-  check([](const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
-    return mistake == constant ? tensor({{{83, 125.5}}}) : from_products(q, k, w, bias, mistake);
-  });
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::all_at_once); }},
-    {"all products side by side", "", wrongly<none>},
-    {"three loops", "At most 8", [] { check(one_by_one); }},
-    {"transposed", "Transposed: row i", wrongly<transposed>},
-    {"bias of queries", "along the queries", wrongly<by_query>},
-    {"w at the scores", "before they are summed", wrongly<at_scores>},
-    {"without w", "w is missing", wrongly<weightless>},
-    {"without bias", "bias is missing", wrongly<biasless>},
-    {"k as it is", "not transposed", wrongly<crossed>},
-    {"w twice", "it counts twice", wrongly<twice>},
-    {"hard-coded", "The score of random", wrongly<constant>},
-};
+static const Right right([] { check(solution::all_at_once); }, [] { check(from_products); });
 #endif
 }  // namespace of_check
 

@@ -10,12 +10,26 @@
 namespace of_check {
 using Examples = std::pair<Tensor, IntArray>;
 using Evaluate = double(Sequential& model, const std::vector<Examples>& batches);
-enum Mistake { none, unweighted, undivided, drops, kept, records, left, trains, constant };
-static const std::map<Mistake, std::string> sentences = {
-    {unweighted, "This is the mean of the batches' means: the examples of a small batch count more than others."},
-    {undivided, "This is the sum of all losses: divide it by the number of examples."},
-    {drops, "Dropout still drops: only in evaluation mode does the whole network answer."},
-};
+
+enum Kind { none, unweighted, undivided, of_batches, drops, kept, records, left, trains };
+/// Rightly, or with a mistake, by what Evaluation is made of: eval() and train().
+template <Kind kind>
+static double evaluated(Sequential& model, const std::vector<Examples>& batches) {
+  const bool training = model.training();
+  if (kind != drops) model.eval();
+  std::optional<NoGrad> no_grad;
+  if (kind != records && kind != kept) no_grad.emplace();
+  Tensor total = 0;
+  double count = 0;
+  for (const auto& [x, classes] : batches) {
+    const double n = kind == unweighted ? 1 : classes.numel();
+    const Tensor loss = cross_entropy(model(x), classes) * n;
+    total = total + (kind == kept ? loss : loss.detach());
+    count += kind == of_batches ? 1 : n;
+  }
+  if (kind != left) model.train(training || kind == trains);
+  return total.item() / (kind == undivided ? 1 : count);
+}
 
 /// A layer that does nothing but note how it is called.
 struct Notes : Layer<Notes> {
@@ -28,25 +42,6 @@ struct Notes : Layer<Notes> {
   }
   void visit(Visitor&) override {}
 };
-
-/// Rightly, or with a mistake, by what Evaluation is made of: eval() and train().
-static double evaluated(Sequential& model, const std::vector<Examples>& batches, Mistake mistake) {
-  if (mistake == constant) return 1.25;
-  const bool training = model.training();
-  if (mistake != drops) model.eval();
-  std::optional<NoGrad> no_grad;
-  if (mistake != records && mistake != kept) no_grad.emplace();
-  Tensor total = 0;
-  double count = 0;
-  for (const auto& [x, classes] : batches) {
-    const double n = mistake == unweighted ? 1 : classes.numel();
-    const Tensor loss = cross_entropy(model(x), classes) * n;
-    total = total + (mistake == kept ? loss : loss.detach());
-    count += n;
-  }
-  if (mistake != left) model.train(training || mistake == trains);
-  return total.item() / (mistake == undivided ? 1 : count);
-}
 
 static void check(Evaluate evaluate) {
   const Tensor x = randn({12, 3}, Generator(1));
@@ -65,22 +60,32 @@ static void check(Evaluate evaluate) {
     whole.eval();
     const double right = cross_entropy(whole(x), classes).item();  // all batches as one
     Notes::recorded = false, Notes::nodes.clear();
-    const double got = evaluate(model, batches);
-    const auto [recorded, nodes] = std::pair(Notes::recorded, Notes::nodes);  // before the others below are noted, too
-    for (const auto& [mistake, sentence] : sentences) {
-      Sequential fresh = made();
-      if (training) expect_not(got, evaluated(fresh, batches, mistake), sentence);
-    }
-    expect_close("The mean loss of all examples", got, right);
-    expect(nodes.size() == batches.size(), "Call the model once for each batch.");
-    expect(nodes[3] == nodes[1],
-           "The graphs of all batches are alive until the end: add up numbers, by item(), not Tensors.");
-    expect(!recorded, "The number is right, but each batch records a graph that nobody needs.");
-    expect(model.training() || !training,
-           "Afterwards the model is still in evaluation mode: the training would go on without dropout.");
-    expect(!model.training() || training, "The model was in evaluation mode before, but now it is in training mode.");
+    expect_close("The mean loss of all examples", evaluate(model, batches), right);
+    expect(Notes::nodes.size() == batches.size(), "Call the model once for each batch.");
+    expect(Notes::nodes[3] == Notes::nodes[1], "graphs kept");
+    expect(!Notes::recorded, "records");
+    expect(model.training() == training, "another mode");
+    expect_close("The mean loss of all examples, asked again,", evaluate(model, batches), right);
   }
 }
+
+static const Row<Evaluate> rows[] = {
+    {"mean of means", "This is the mean of the batches' means: the examples of a small batch count more than others.",
+     evaluated<unweighted>},
+    {"another divisor", "Divide the sum of all losses by the number of examples.", evaluated<undivided>,
+     evaluated<of_batches>},
+    {"dropout", "Dropout still drops: only in evaluation mode does the whole network answer.", evaluated<drops>},
+    {"graphs kept", "The graphs of all batches are alive until the end: add up numbers by item(), not Tensors.",
+     evaluated<kept>},
+    {"records", "The number is right, but each batch records a graph that nobody needs: NoGrad prevents it.",
+     evaluated<records>},
+    {"another mode",
+     "Afterwards the model has to be in the mode in which it was: a training would go on without dropout, or an "
+     "evaluation with it.",
+     evaluated<left>, evaluated<trains>},
+    {"hard-coded", of_example, [](Sequential&, const std::vector<Examples>&) { return 1.25; }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -95,23 +100,7 @@ double loss_over(Sequential& model, const std::vector<Examples>& batches) {
   return total / count;
 }
 }  // namespace solution
-
-template <Mistake mistake>
-void wrongly() {
-  check([](Sequential& model, const std::vector<Examples>& batches) { return evaluated(model, batches, mistake); });
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::loss_over); }},
-    {"by modes", "", wrongly<none>},
-    {"mean of means", "mean of the batches' means", wrongly<unweighted>},
-    {"sum", "sum of all losses", wrongly<undivided>},
-    {"dropout", "Dropout still drops", wrongly<drops>},
-    {"adds up graphs", "alive until the end", wrongly<kept>},
-    {"records", "records a graph", wrongly<records>},
-    {"stays in evaluation", "still in evaluation mode", wrongly<left>},
-    {"always trains", "was in evaluation mode before", wrongly<trains>},
-    {"hard-coded", "The mean loss of all examples", wrongly<constant>},
-};
+static const Right right([] { check(solution::loss_over); }, [] { check(evaluated<none>); });
 #endif
 }  // namespace of_check
 

@@ -9,24 +9,11 @@
 
 namespace of_check {
 using Patched = Tensor(const GPT&, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong);
-enum Mistake { none, unpatched, swapped, everywhere, here, negative, rise, added, right_alone };
-static const std::map<Mistake, std::string> sentences = {
-    {unpatched,
-     "Nothing turns: you put in what corrupted gave. Take what clean gave before a Record sees another run."},
-    {swapped, "The wrong way round: run corrupted, and put in what clean gave."},
-    {everywhere, "You put in a block's result at all positions: ` at ` and one of them belongs behind its name."},
-    {here, "You read the logits at the position that is patched, but the answer is said at the last one."},
-    {negative, "The wrong sign: where the answer turns, to `right`, the number has to be above 0."},
-    {rise, "You subtract what it is without a patch: we want the difference of the two logits as it is."},
-    {added, "You put in what the attention of a block gave, but the block gives more: x + what attention adds."},
-    {right_alone, "This is the logit of `right`: subtract that of `wrong`."},
-};
 
+enum Kind { none, everywhere, here, rise, added, right_alone };
 /// The table, or what is taken for it by mistake, with blocks that are called one by one.
-static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong,
-                      Mistake mistake) {
-  if (mistake == swapped) return patched(model, corrupted, clean, right, wrong, none);
-  if (mistake == unpatched) return patched(model, corrupted, corrupted, right, wrong, none);
+template <Kind kind>
+static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
   const auto& blocks = model.transformer.h;
   const Index L = std::ssize(blocks), length = clean.shape()[1];
   std::vector<Tensor> held, gave;  // by each block, or its attention
@@ -36,16 +23,16 @@ static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& c
   for (Index l = -1; l < L; ++l)  // -1: without a patch
     for (Index t = 0; t < length; ++t) {
       Tensor x = model.transformer.embed(corrupted);
-      const Tensor row = mistake == everywhere ? Tensor(1) : slice(eye(length), 1, t, t + 1);
+      const Tensor row = kind == everywhere ? Tensor(1) : slice(eye(length), 1, t, t + 1);
       for (Index i = 0; i < L; ++i) {
         const Tensor before = x;
         x = blocks[i](x);
-        const Tensor to = mistake == added ? before + gave[i] : held[i];
+        const Tensor to = kind == added ? before + gave[i] : held[i];
         if (i == l) x = x + (to - x) * row;
       }
-      const Tensor logits = select(model.lm_head((*model.transformer.ln_f)(x)), 1, mistake == here ? t : length - 1);
-      const double less = logits.array().at({0, right}) - (mistake == right_alone ? 0 : logits.array().at({0, wrong}));
-      table.push_back(mistake == negative ? -less : mistake == rise && l >= 0 ? less - table[0] : less);
+      const Tensor logits = select(model.lm_head((*model.transformer.ln_f)(x)), 1, kind == here ? t : length - 1);
+      const double less = logits.array().at({0, right}) - (kind == right_alone ? 0 : logits.array().at({0, wrong}));
+      table.push_back(kind == rise && l >= 0 ? less - table[0] : less);
     }
   table.erase(table.begin(), table.begin() + length);
   return reshape(tensor(table), {L, length});
@@ -60,13 +47,40 @@ static void check(Patched answer) {
     IntArray corrupted = clean;
     corrupted.mutate()[k] = (clean.at({0, k}) + 3) % V;
     const Index right = clean.at({0, k}), wrong = corrupted.at({0, k});
-    const Tensor got = answer(model, clean, corrupted, right, wrong);
-    const Tensor want = patched(model, clean, corrupted, right, wrong, none);
-    for (const auto& [mistake, sentence] : sentences)
-      expect_not(got, patched(model, clean, corrupted, right, wrong, mistake), sentence);
-    expect_close("The table of differences", got, want);
+    expect_close("The table of differences", answer(model, clean, corrupted, right, wrong),
+                 patched<none>(model, clean, corrupted, right, wrong));
   }
 }
+
+static const Row<Patched> rows[] = {
+    {"nothing turns",
+     "Nothing turns: you put in what corrupted gave. Take what clean gave before a Record sees another run.",
+     [](const GPT& model, const IntArray&, const IntArray& corrupted, Index right, Index wrong) {
+       return patched<none>(model, corrupted, corrupted, right, wrong);
+     }},
+    {"swapped", "The wrong way round: run corrupted, and put in what clean gave.",
+     [](const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
+       return patched<none>(model, corrupted, clean, right, wrong);
+     }},
+    {"everywhere", "You put in a block's result at all positions: ` at ` and one of them belongs behind its name.",
+     patched<everywhere>},
+    {"read there", "You read the logits at the position that is patched, but the answer is said at the last one.",
+     patched<here>},
+    {"another number",
+     "The number is the logit of `right` less that of `wrong`, as it is: above 0 where the answer turns to `right`.",
+     patched<right_alone>, patched<rise>,
+     [](const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
+       return -patched<none>(model, clean, corrupted, right, wrong);
+     }},
+    {"attention alone",
+     "You put in what the attention of a block gave, but the block gives more: x + what attention adds.",
+     patched<added>},
+    {"hard-coded", "All differences are 0: measure each, with a Patch that is there while the model runs.",
+     [](const GPT& model, const IntArray& ids, const IntArray&, Index, Index) {
+       return zeros({model.config.n_layer, ids.shape()[1]});
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -90,28 +104,7 @@ Tensor patched_at_each(const GPT& model, const IntArray& clean, const IntArray& 
   return tensor(table);
 }
 }  // namespace solution
-
-template <Mistake mistake>
-void wrongly() {
-  check([](const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
-    return patched(model, clean, corrupted, right, wrong, mistake);
-  });
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::patched_at_each); }},
-    {"swapped", "put in what clean gave", wrongly<swapped>},
-    {"recorded anew", "Nothing turns", wrongly<unpatched>},
-    {"all positions", "all positions", wrongly<everywhere>},
-    {"read there", "said at the last", wrongly<here>},
-    {"sign", "wrong sign", wrongly<negative>},
-    {"rise", "without a patch", wrongly<rise>},
-    {"attention", "x + what attention adds", wrongly<added>},
-    {"right alone", "subtract that of", wrongly<right_alone>},
-    {"hard-coded", "The table of differences",
-     [] {
-       check([](const GPT&, const IntArray& ids, const IntArray&, Index, Index) { return zeros({2, ids.shape()[1]}); });
-     }},
-};
+static const Right right([] { check(solution::patched_at_each); });
 #endif
 }  // namespace of_check
 

@@ -8,33 +8,24 @@
 #include "examples/exercises/answers/copying_model.h"
 
 namespace of_check {
-enum Mistake { none, unnormed, before, added, probabilities, ends, tied, backwards };
-static const std::map<Mistake, std::string> sentences = {
-    {unnormed, "The final norm is missing: behind the last block, too, x goes through ln_f before lm_head."},
-    {before,
-     "This is x before each block, not behind it: row 0 is what block 0 gives, and the last row ends the model."},
-    {added, "This is what each block adds: its attention's or its mlp's value alone. What a block gives is x + that."},
-    {probabilities, "These are probabilities: the lens shows logits, without a softmax."},
-    {ends, "All rows are alike, the model's own logits: row l is made of what block l gives."},
-    {tied, "You read with wte, the table of the tokens, which only some models share with lm_head."},
-    {backwards, "The rows stand backwards: block 0 comes first."},
-};
+using Lens = Tensor(const GPT& model, const IntArray& ids);
 
-/// The lens, or what is taken for it by mistake, with blocks that are called one by one.
-static Tensor lens(const GPT& model, const IntArray& ids, Mistake mistake) {
+/// The lens, with blocks that are called one by one: logits of x before a block and x behind it.
+using Logits = Tensor(const GPT& model, const Tensor& before, const Tensor& behind);
+template <Logits* logits>
+static Tensor lens(const GPT& model, const IntArray& ids) {
   std::vector<Tensor> all;
   for (Tensor x = model.transformer.embed(ids); const TransformerBlock& block : model.transformer.h) {
-    const Tensor y = block(x), shown = mistake == before ? x : mistake == added ? y - x : y;
-    const Tensor normed = mistake == unnormed ? shown : (*model.transformer.ln_f)(shown);
-    const Tensor logits = mistake == tied ? linear(normed, model.transformer.wte.weight) : model.lm_head(normed);
-    all.push_back(mistake == probabilities ? softmax(logits) : mistake == ends ? model(ids) : logits);
+    const Tensor y = block(x);
+    all.push_back(logits(model, x, y));
     x = y;
   }
-  if (mistake == backwards) std::reverse(all.begin(), all.end());
   return stack(all);
 }
+static Tensor normed(const GPT& model, const Tensor& x) { return (*model.transformer.ln_f)(x); }
+static Tensor right_logits(const GPT& model, const Tensor&, const Tensor& y) { return model.lm_head(normed(model, y)); }
 
-static void check(Tensor answer(const GPT&, const IntArray& ids)) {
+static void check(Lens answer) {
   for (const Index seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     GPTConfig llama = GPTConfig::llama().resized(seed, 2, 8);  // with a feed-forward network
@@ -43,11 +34,44 @@ static void check(Tensor answer(const GPT&, const IntArray& ids)) {
     for (const Parameter& p : parameters(model))
       if (seed > 2) p.set(randn(p.shape(), random).array());
     const IntArray ids = repeated_rows(2, random);
-    const Tensor got = answer(model, ids);
-    for (const auto& [mistake, sentence] : sentences) expect_not(got, lens(model, ids, mistake), sentence);
-    expect_close("The lens", got, lens(model, ids, none));
+    expect_close("The lens", answer(model, ids), lens<right_logits>(model, ids));
   }
 }
+
+static Tensor unnormed(const GPT& model, const Tensor&, const Tensor& y) { return model.lm_head(y); }
+static Tensor early(const GPT& model, const Tensor& x, const Tensor&) { return model.lm_head(normed(model, x)); }
+static Tensor added(const GPT& model, const Tensor& x, const Tensor& y) { return model.lm_head(normed(model, y - x)); }
+static Tensor shares(const GPT& model, const Tensor&, const Tensor& y) { return softmax(right_logits(model, y, y)); }
+static Tensor by_table(const GPT& model, const Tensor&, const Tensor& y) {
+  return linear(normed(model, y), model.transformer.wte.weight);
+}
+
+static const Row<Lens> rows[] = {
+    {"no norm", "The final norm is missing: x goes through ln_f before lm_head, as behind the last block.",
+     lens<unnormed>},
+    {"before", "This is x before each block: row 0 is what block 0 gives, and the last row ends the model.",
+     lens<early>},
+    {"added", "This is what each block adds: its attention's or its mlp's value alone. What a block gives is x + that.",
+     lens<added>},
+    {"probabilities", "These are probabilities: the lens shows logits, without a softmax.", lens<shares>},
+    {"the end alone", "All rows are alike, the model's own logits: row l is made of what block l gives.",
+     [](const GPT& model, const IntArray& ids) {
+       return stack(std::vector<Tensor>(model.transformer.h.size(), model(ids)));
+     }},
+    {"by wte", "You read with wte, the table of the tokens. Only some models share it with lm_head.", lens<by_table>},
+    {"backwards", "The rows stand backwards: block 0 comes first.",
+     [](const GPT& model, const IntArray& ids) {
+       const Tensor right = lens<right_logits>(model, ids);
+       std::vector<Tensor> all;
+       for (Index l = right.size(0); l-- > 0;) all.push_back(select(right, 0, l));
+       return stack(all);
+     }},
+    {"hard-coded", "All logits are 0: compute them from what each block gives.",
+     [](const GPT& model, const IntArray& ids) {
+       return zeros({model.config.n_layer, ids.shape()[0], ids.shape()[1], V});
+     }},
+};
+static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
@@ -62,24 +86,7 @@ Tensor logit_lens(const GPT& model, const IntArray& ids) {
   return stack(all);
 }
 }  // namespace solution
-
-template <Mistake mistake>
-void wrongly() {
-  check([](const GPT& model, const IntArray& ids) { return lens(model, ids, mistake); });
-}
-static const Tried tried[] = {
-    {"solution", "", [] { check(solution::logit_lens); }},
-    {"no norm", "norm is missing", wrongly<unnormed>},
-    {"before", "not behind it", wrongly<before>},
-    {"added", "what each block adds", wrongly<added>},
-    {"softmax", "without a softmax", wrongly<probabilities>},
-    {"the end", "All rows are alike", wrongly<ends>},
-    {"wte", "table of the tokens", wrongly<tied>},
-    {"backwards", "block 0 comes first", wrongly<backwards>},
-    {"hard-coded", "The lens", [] { check([](const GPT&, const IntArray&) {
-                                      return zeros({3, 2, T, V});
-                                    }); }},
-};
+static const Right right([] { check(solution::logit_lens); });
 #endif
 }  // namespace of_check
 

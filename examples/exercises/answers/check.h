@@ -13,33 +13,36 @@
 
 namespace of_check {  // none of these names is in the way of an answer's
 
-/// What is wrong with an answer, in one sentence.
+/// Why a check ends: the expectation that fails, what stands there, and one sentence.
 struct Wrong : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  std::string at;
+  Tensor got;           // undefined where an expectation has no number
+  real tolerance = 0;   // of what is expected there
+  std::string details;  // stand behind the sentence of a mistake
+  explicit Wrong(const std::string& sentence, const std::string& at = "", const Tensor& got = {}, real tolerance = 0,
+                 const std::string& details = "")
+      : std::runtime_error(sentence), at(at), got(got), tolerance(tolerance), details(details) {}
 };
 
-/// Ends the check with this sentence unless it holds.
-inline void expect(bool holds, const std::string& sentence) {
-  if (!holds) throw Wrong(sentence);
+/// Ends the check unless it holds: with the sentence of the mistake that has this name, or else with this sentence.
+/// `details` follow it.
+inline void expect(bool holds, const std::string& mistake, const std::string& details = "") {
+  if (!holds) throw Wrong(mistake + details, mistake, {}, 0, details);
 }
 
-/// Whether two arrays have one shape, and elements that differ by 1e-9 at most, relative to those above 1. NaN is equal
-/// to NaN.
-inline bool close(const Tensor& a, const Tensor& b) {
+/// Whether two arrays have one shape, and elements that differ by `tolerance` at most, relative to those above 1. NaN
+/// is equal to NaN.
+inline bool close(const Tensor& a, const Tensor& b, real tolerance = 1e-9) {
   if (!a.defined() || !b.defined() || a.shape() != b.shape()) return false;
   const std::vector<real> x = a.to_vector(), y = b.to_vector();
   for (std::size_t i = 0; i < x.size(); ++i) {
     const bool same = x[i] == y[i] || (x[i] != x[i] && y[i] != y[i]);
-    if (!same && !(std::abs(x[i] - y[i]) <= std::min(1e-9 * std::max(real(1), std::abs(y[i])), real(1)))) return false;
+    if (!same && !(std::abs(x[i] - y[i]) <= std::min(tolerance * std::max(real(1), std::abs(y[i])), real(1))))
+      return false;
   }
   return true;
 }
-inline bool close(double a, double b) { return close(Tensor(a), Tensor(b)); }
-
-/// Ends the check with the sentence that names a mistake if `got` is what that mistake leads to.
-inline void expect_not(const Tensor& got, const Tensor& mistake, const std::string& sentence) {
-  expect(!close(got, mistake), sentence);
-}
+inline bool close(double a, double b, real tolerance = 1e-9) { return close(Tensor(a), Tensor(b), tolerance); }
 
 template <class T>
 std::string printed(const T& value) {
@@ -49,30 +52,32 @@ std::string printed(const T& value) {
 }
 
 /// `what` is named by the sentence, "your softmax of {1, 2}": shape first, then elements.
-inline void expect_close(const std::string& what, const Tensor& got, const Tensor& want) {
-  expect(got.defined(), what + " is an empty Tensor, which nothing was assigned to.");
-  expect(got.shape() == want.shape(),
-         what + " has the shape " + printed(got.shape()) + ", but it should be " + printed(want.shape()) + ".");
-  if (close(got, want)) return;
+inline void expect_close(const std::string& what, const Tensor& got, const Tensor& want, real tolerance = 1e-9) {
+  const auto end = [&](const std::string& sentence) { throw Wrong(what + sentence, what, got, tolerance); };
+  if (!got.defined()) end(" is an empty Tensor, which nothing was assigned to.");
+  if (got.shape() != want.shape())
+    end(" has the shape " + printed(got.shape()) + ", but it should be " + printed(want.shape()) + ".");
+  if (close(got, want, tolerance)) return;
   const std::string yours = printed(got.detach()), right = printed(want.detach());
-  expect(yours == right || got.numel() > 24, what + " is\n" + yours + "\nbut it should be\n" + right);
+  if (yours != right && got.numel() <= 24) end(" is\n" + yours + "\nbut it should be\n" + right);
   Index i = 0;  // of many numbers, or of ones that differ in later digits, the first that is wrong
-  while (close(reshape(got, {-1}).detach().array().select(0, i), reshape(want, {-1}).detach().array().select(0, i)))
-    ++i;
+  const auto number = [&i](const Tensor& x) { return reshape(x, {-1}).detach().array().select(0, i); };
+  while (close(number(got), number(want), tolerance)) ++i;
   std::vector<Index> at;
   for (Index axis = got.dim(), rest = i; axis-- > 0; rest /= got.size(axis))
     at.insert(at.begin(), rest % got.size(axis));
   std::ostringstream sentence;
   sentence.precision(10);
-  sentence << what << " of shape " << got.shape() << " has at " << text_of(std::span<const Index>(at)) << " the number "
+  sentence << " of shape " << got.shape() << " has at " << text_of(std::span<const Index>(at)) << " the number "
            << got.detach().to_vector()[i] << ", but it should be " << want.detach().to_vector()[i] << ".";
-  expect(false, sentence.str());
+  end(sentence.str());
 }
-inline void expect_close(const std::string& what, double got, double want) {
+inline void expect_close(const std::string& what, double got, double want, real tolerance = 1e-9) {
+  if (close(got, want, tolerance)) return;
   std::ostringstream sentence;
   sentence.precision(10);
   sentence << what << " is " << got << ", but it should be " << want << ".";
-  expect(close(got, want), sentence.str());
+  throw Wrong(sentence.str(), what, got, tolerance);
 }
 
 /// The gradient of sum(f(x) * weights) with respect to x: `weights` of one element or of f(x)'s shape.
@@ -121,52 +126,104 @@ inline bool uses(const std::string& path, const std::string& name) {
   return used;
 }
 
-using Check = void (*)();  ///< fails by Wrong, or whatever error the answer ends with
+using Check = std::function<void()>;  ///< fails by Wrong, or whatever error the answer ends with
 
-/// The sentence that is due to an answer; empty if it is right.
-inline std::string verdict(Check check) {
+/// A mistake that people make: its name, the sentence that is due to it, and wrong programs, each under the check.
+struct Mistake {
+  std::string name, sentence;
+  std::vector<Check> programs;
+};
+inline std::vector<Mistake> mistakes;
+inline std::vector<Check> solutions;
+inline const std::string of_example = "That is the answer of the example, whatever is asked.";
+
+/// A row of an exercise's table: a mistake with programs that make it. `Program` is the function that is asked for, or
+/// void() where a program is its own check.
+template <class Program>
+struct Row {
+  std::string name, sentence;
+  std::vector<Program*> programs;
+  template <class... P>
+  Row(const std::string& name, const std::string& sentence, P... programs)
+      : name(name), sentence(sentence), programs{static_cast<Program*>(programs)...} {}
+};
+
+/// The table of an exercise, by which verdict() recognises mistakes.
+struct Table {
+  template <class Program, std::size_t n>
+  Table(void (*check)(Program*), const Row<Program> (&rows)[n]) {
+    for (const Row<Program>& row : rows) {
+      Mistake& mistake = mistakes.emplace_back(Mistake{row.name, row.sentence, {}});
+      for (Program* program : row.programs) mistake.programs.push_back([=] { check(program); });
+    }
+  }
+  template <std::size_t n>
+  explicit Table(const Row<void()> (&rows)[n])
+      : Table(
+            +[](void (*check)()) { check(); }, rows) {}
+};
+
+/// Answers that have to pass.
+struct Right {
+  template <class... C>
+  explicit Right(C... checks) {
+    (solutions.push_back(checks), ...);
+  }
+};
+
+/// How a check ends; with an empty sentence if the answer is right.
+inline Wrong end_of(const Check& check) {
   try {
     check();
-    return "";
+    return Wrong("");
   } catch (const Gap&) {
-    return "your_code_here() still stands where your code should be.";
+    return Wrong("your_code_here() still stands where your code should be.");
   } catch (const Wrong& wrong) {
-    return *wrong.what() ? wrong.what() : "Wrong.";
+    return *wrong.what() ? wrong : Wrong("Wrong.");
   } catch (const std::exception& e) {
-    return std::string("your code ends with an error: ") + e.what();
+    const std::string sentence = std::string("your code ends with an error: ") + e.what();
+    return Wrong(sentence, sentence);
   }
 }
 
-/// An answer that the check is tried with: it has to fail with a sentence in which `part` occurs; "": it has to pass.
-struct Tried {
-  std::string name, part;
-  Check check;
-  Tried(const std::string& name, const std::string& part, Check check);
-};
-inline std::vector<Tried> all_tried;
-inline Tried::Tried(const std::string& name, const std::string& part, Check check)
-    : name(name), part(part), check(check) {
-  all_tried.push_back(*this);
+/// The sentence that is due to an answer; empty if it is right. An expectation may name the mistake. Otherwise a
+/// mistake is recognised by what its program does: it fails at the same expectation, with the same numbers.
+inline std::string verdict(const Check& check) {
+  const Wrong yours = end_of(check);
+  if (yours.at.empty()) return yours.what();
+  const auto same = [&](const Wrong& other) {
+    if (yours.at != other.at || yours.got.defined() != other.got.defined()) return false;
+    return !yours.got.defined() || close(other.got, yours.got, yours.tolerance);
+  };
+  for (const Mistake& mistake : mistakes)
+    if (mistake.name == yours.at) return mistake.sentence + yours.details;
+  for (const Mistake& mistake : mistakes)
+    for (const Check& program : mistake.programs)
+      if (same(end_of(program))) return mistake.sentence;
+  return yours.what();
 }
 
-/// Whether unsolved fails, a solution passes, and at least three mistakes fail, each with a sentence of its own.
-inline bool proved(Check yours) {
-  std::set<std::string> sentences{verdict(yours)};
-  bool good = !sentences.contains("");
-  std::printf("  unsolved: %s\n", sentences.begin()->c_str());
-  std::size_t solutions = 0;
-  for (const Tried& tried : all_tried) {
-    const std::string sentence = verdict(tried.check);
-    const bool as_it_should = tried.part.empty() ? sentence.empty() : sentence.find(tried.part) != sentence.npos;
-    const bool own = tried.part.empty() || sentences.insert(sentence).second || tried.name == "hard-coded";
-    std::printf("  %s: %s%s%s\n", tried.name.c_str(), sentence.empty() ? "passes" : sentence.c_str(),
-                as_it_should ? "" : " <- NOT WHAT IT SHOULD SAY", own ? "" : " <- NOT A SENTENCE OF ITS OWN");
-    good = good && as_it_should && own;
-    solutions += tried.part.empty();
+/// Whether unsolved fails, solutions pass, and each program of the table is told the sentence of its own mistake. There
+/// are five to seven of them, and the answer of the example.
+inline bool proved(const Check& yours) {
+  std::set<std::string> sentences{""};
+  const std::string unsolved = verdict(yours);
+  bool good = !unsolved.empty() && !solutions.empty() && mistakes.size() >= 5 && mistakes.size() <= 8;
+  std::printf("  unsolved: %s\n", unsolved.c_str());
+  const auto expect_told = [&](const std::string& name, const Check& program, const std::string& sentence) {
+    const std::string told = verdict(program);
+    const bool due = sentence.empty() ? told.empty() : told.starts_with(sentence);
+    std::printf("  %s: %s%s\n", name.c_str(), told.c_str(), due ? "" : " <- NOT WHAT IT SHOULD BE TOLD");
+    good = good && due;
+  };
+  for (const Check& solution : solutions) expect_told("solution", solution, "");
+  for (const Mistake& mistake : mistakes) {
+    const bool own = sentences.insert(mistake.sentence).second && !mistake.programs.empty();
+    if (!own) std::printf("  %s: NO SENTENCE OR PROGRAM OF ITS OWN\n", mistake.name.c_str());
+    good = good && own;
+    for (const Check& program : mistake.programs) expect_told(mistake.name, program, mistake.sentence);
   }
-  const bool hard_coded =
-      std::any_of(all_tried.begin(), all_tried.end(), [](const Tried& t) { return t.name == "hard-coded"; });
-  return good && solutions > 0 && hard_coded && all_tried.size() >= solutions + 4;
+  return good;
 }
 
 inline constexpr int wrong_answer = 77;  ///< exit code; whatever else ends the program is no verdict
@@ -174,7 +231,7 @@ inline constexpr int wrong_answer = 77;  ///< exit code; whatever else ends the 
 /// The main() of a check: prints what is wrong, or at the end the word that it was given, so that a program that ends
 /// before that has not passed. "prove": tries the check itself. `by_hand`: functions of mote that do what the exercise
 /// asks for and leave no op of their own (see expect_by_hand) in a graph; `file` must not name them.
-inline int judge(int argc, char** argv, Check yours, const std::string& file = "",
+inline int judge(int argc, char** argv, const Check& yours, const std::string& file = "",
                  const std::vector<std::string>& by_hand = {}) {
   const std::string word = argc > 1 ? argv[1] : "";
   std::thread([] {
