@@ -34,7 +34,11 @@ static const Row<Gradients> rows[] = {
     {"the product", "That is z itself, times dz: the rate of x lacks x, and the rate of y lacks y.",
      [](double x, double y, double dz) { return std::pair(x * y * dz, x * y * dz); }},
     {"divided", "Where x or y is 0 you divide 0 by 0: the rate of x is dz * y, without a division.",
-     [](double x, double y, double dz) { return std::pair(x * y * dz / x, x * y * dz / y); }},
+     [](double x, double y, double dz) { return std::pair(x * y * dz / x, x * y * dz / y); },
+     [](double x, double y, double dz) { return std::pair(x * y * dz / x, dz * x); },
+     [](double x, double y, double dz) { return std::pair(dz * y, x * y * dz / y); }},
+    {"measured", "You measure a difference, which loses its digits beside large numbers: the rate of x is dz * y.",
+     [](double x, double y, double dz) { return std::pair(dz * ((x + 1) * y - x * y), dz * (x * (y + 1) - x * y)); }},
     {"hard-coded", of_example, [](double, double, double) { return std::pair(50.0, 20.0); }},
 };
 static const Table table(check, rows);

@@ -78,6 +78,15 @@ static void divided(const Number& z, Number& a, Number& b) {
   a.grad += z.grad * z.data / a.data;
   b.grad += z.grad * z.data / b.data;
 }
+static void divided_by_a(const Number& z, Number& a, Number& b) {
+  const double to_b = z.grad * a.data;
+  a.grad += z.grad * z.data / a.data;
+  b.grad += to_b;
+}
+static void divided_by_b(const Number& z, Number& a, Number& b) {
+  a.grad += z.grad * b.data;
+  b.grad += z.grad * z.data / b.data;
+}
 static void into_data(const Number& z, Number& a, Number& b) {
   product_rule(z, a, b);
   a.data -= a.grad;
@@ -91,7 +100,8 @@ static const Row<void()> rows[] = {
     {"swapped", "product_backward is swapped: a's share is z.grad times the data of b.", for_product<swapped>},
     {"one share", "x stands in both places and gets two shares: add each at once by +=.", for_sum<one_share_of_sum>,
      for_product<one_share>},
-    {"divided", "Where a or b is 0 you divide by 0: a's share is z.grad times the data of b.", for_product<divided>},
+    {"divided", "Where a or b is 0 you divide by 0: a's share is z.grad times the data of b.", for_product<divided>,
+     for_product<divided_by_a>, for_product<divided_by_b>},
     {"data changed", "It changes data, but backward changes gradients only.", for_product<into_data>},
     {"a alone", "b gets no share: both a and b get one.", for_product<only_a>},
     {"hard-coded", of_example,

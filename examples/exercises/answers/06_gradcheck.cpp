@@ -37,6 +37,7 @@ static std::vector<Claim> claims() {
   for (const double claimed : {2.000003, 1.999997, 2.000001, 1.999999})
     all.push_back({"of x * x", square, 1, claimed, std::abs(claimed - 2) < 2e-6});
   all.push_back({"of e^x", [](double x) { return std::exp(x); }, 1, std::exp(1), true});
+  all.push_back({"of sin(30 x)", [](double x) { return std::sin(30 * x); }, 1, 30 * std::cos(30), true});
   for (const double claimed : std::vector<double>{NAN, INFINITY, -INFINITY})
     all.push_back({"of x * x", square, 3, claimed, false});
   const Function leap = [](double x) { return x > 3 ? INFINITY : -INFINITY; };
@@ -90,7 +91,12 @@ static const Row<IsSlope> rows[] = {
        const double m = measured(f, x);
        return std::abs(claimed - m) < 1e-6 * larger(claimed, m);
      }},
-    {"one side", "You reject slopes that are right: measure from x - h to x + h, since on one side the curve bends.",
+    {"another step",
+     "You reject slopes that are right: measure from x - h to x + h with h = 1e-5, within which no curve bends much.",
+     [](const Function& f, double x, double claimed) {
+       const double m = (f(x + 1e-3) - f(x - 1e-3)) / 2e-3;
+       return std::abs(claimed - m) < allowed(claimed, m);
+     },
      [](const Function& f, double x, double claimed) {
        const double m = (f(x + 1e-5) - f(x)) / 1e-5;
        return std::abs(claimed - m) < allowed(claimed, m);

@@ -19,7 +19,7 @@ static void check(MySoftmax my_softmax) {
     const Tensor dy = randn(x.shape(), Generator(11));
     expect_close("the gradient of " + of, gradient(my_softmax, x, dy), gradient(motes, x, dy));
   };
-  for (const Shape& shape : {Shape{4, 4}, Shape{2, 3, 5}, Shape{6}, Shape{3, 1}, Shape{0, 3}})
+  for (const Shape& shape : {Shape{4, 4}, Shape{2, 3, 5}, Shape{6}, Shape{3, 1}})
     expect_softmax("random x " + printed(shape), randn(shape, Generator(7)));
   expect_softmax("numbers beyond 700", tensor({{3000, 0, 2999}, {2000, 2001, 2003}}));
   expect_softmax("rows of which one lies far below another", tensor({{3000, 0, 2999}, {-1000, -1001, -1003}}));
@@ -32,9 +32,9 @@ static Tensor shares(const Tensor& e, const Axes& axis = -1) { return e / sum(e,
 
 static const Row<MySoftmax> rows[] = {
     {"overflows", "e^3000 is inf, and inf / inf NaN: before exp, take from each row its largest number.",
-     [](const Tensor& x) { return shares(exp(x)); }},
+     [](const Tensor& x) { return shares(exp(x)); }, [](const Tensor& x) { return shares(exp(clamp(x, -700, 700))); }},
     {"one maximum", "A row far below another became 0 / 0, NaN: each row needs the maximum of its own, not one of all.",
-     [](const Tensor& x) { return x.numel() == 0 ? x : shares(exp(x - max(x))); }},
+     [](const Tensor& x) { return shares(exp(x - max(x))); }},
     {"no sum", "These are the powers alone: divide them by their sum, so that each row sums to 1.",
      [](const Tensor& x) { return exp(x); }, [](const Tensor& x) { return exp(x - max(x, {-1}, true)); }},
     {"one sum", "You divide by the sum of everything: each row should sum to 1 by itself.",

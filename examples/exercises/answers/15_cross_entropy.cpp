@@ -63,6 +63,10 @@ static const Row<Loss> rows[] = {
        const Tensor m = max(logits);
        return mean(m + log(sum(exp(logits - m), {-1}, true)) - gather(logits, 1, ids.unsqueeze(1)));
      },
+     [](const Tensor& logits, const IntArray& ids) {
+       const Tensor m = relu(max(logits, {-1}, true));
+       return mean(m + log(sum(exp(logits - m), {-1}, true)) - gather(logits, 1, ids.unsqueeze(1)));
+     },
      [](const Tensor& logits, const IntArray& ids) { return cost(log(softmax(logits)), ids); },
      [](const Tensor& logits, const IntArray& ids) { return cost(log(softmax(logits) + 1e-12), ids); },
      [](const Tensor& logits, const IntArray& ids) { return cost(log(clamp(softmax(logits), 1e-12)), ids); }},

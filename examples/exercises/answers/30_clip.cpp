@@ -36,7 +36,7 @@ static void check(Clip clip_together) {
                  scaled(torchs ? norm + 1e-6 : norm));
     expect_close("what is returned, for longest = " + printed(longest) + ",", returned, norm);
     for (std::size_t i = 0; i < before.size(); ++i)
-      expect_close("an array", zeros(gradients[i].shape()), zeros(before[i].shape()));
+      expect_close("an array of gradients, after clipping,", zeros(gradients[i].shape()), zeros(before[i].shape()));
   }
   std::vector<Array> none;
   expect_close("what is returned for no gradients", clip_together(none, 1), 0);

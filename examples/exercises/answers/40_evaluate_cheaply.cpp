@@ -65,7 +65,9 @@ static void check(Evaluate evaluate) {
     expect(Notes::nodes[3] == Notes::nodes[1], "graphs kept");
     expect(!Notes::recorded, "records");
     expect(model.training() == training, "another mode");
-    expect_close("The mean loss of all examples, asked again,", evaluate(model, batches), right);
+    const auto& [first, of_first] = batches[0];
+    expect_close("The mean loss of the first batch alone, asked next,", evaluate(model, {batches[0]}),
+                 cross_entropy(whole(first), of_first).item());
   }
 }
 

@@ -35,12 +35,10 @@ static void check(Find find) {
     const Generator random(seed);
     const GPT model = copying_model(2 + seed % 2, 3 - seed / 2 % 2, random);
     const IntArray ids = repeated_rows(16, random);
-    const std::vector<Array> before = [&] {
-      std::vector<Array> all;
-      for (const Parameter& p : parameters(model)) all.push_back(p.value());
-      return all;
-    }();
+    const GPT before = model.clone();
     const auto [l, h, got] = find(model, ids);
+    for (std::size_t i = 0; i < parameters(model).size(); ++i)
+      expect(close(parameters(model)[i], parameters(before)[i]), "Afterwards the model is another one: use an Ablate.");
     const auto [layer, head, want] = of_head<0>(model, ids);
     const std::string right = "head " + std::to_string(head) + " of layer " + std::to_string(layer);
     const Index H = model.config.n_head, yours = l * H + h;
@@ -51,8 +49,6 @@ static void check(Find find) {
     expect_close("The layer and the head, counted from 0,", tensor({double(l), double(h)}),
                  tensor({double(layer), double(head)}));
     expect_close("What is foreseen without " + right, got, want);
-    for (std::size_t i = 0; i < before.size(); ++i)
-      expect(close(parameters(model)[i], before[i]), "Afterwards the model is another one: use Ablate, which ends.");
   }
 }
 
