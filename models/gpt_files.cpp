@@ -14,6 +14,7 @@
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
 #include "models/names.h"
+#include "nn/torch_state.h"
 
 namespace mote {
 namespace {
@@ -168,26 +169,51 @@ void require_same(const char* who, const char* library, const GPTConfig& config,
   check_in(who, differences.empty(), library, " has no such model:", differences);
 }
 
-/// The files that hold a folder's weights: model.safetensors, or those that its index names.
-std::deque<SafetensorsFile> weight_files(const std::string& folder) {
-  const std::string whole = folder + "/model.safetensors", index = whole + ".index.json";
-  check(file_exists(whole) || file_exists(index) || !file_exists(folder + "/pytorch_model.bin"), folder,
-        " has its weights in pytorch_model.bin alone: save_pretrained(..., safe_serialization=True) writes ",
-        "model.safetensors");
-  std::set<std::string> names{"model.safetensors"};
-  if (!file_exists(whole) && file_exists(index)) {
+/// The weights of a folder, and the files that they are read from.
+struct Weights {
+  std::deque<SafetensorsFile> files = {};
+  StateDict state = {};
+  std::string name = {};  ///< of the first file
+
+  double elements() const {
+    double all = 0;
+    for (const StateEntry& e : state) all += static_cast<double>(e.shape.numel());
+    return all;
+  }
+};
+
+/// Of model.safetensors, else of pytorch_model.bin, or of the parts that the index of either names.
+Weights weights_of(const std::string& folder) {
+  const auto inside = [&](const std::string& name) { return folder + "/" + name; };
+  const auto there = [&](const std::string& name) {
+    return file_exists(inside(name)) || file_exists(inside(name + ".index.json"));
+  };
+  const bool torch = !there("model.safetensors") && there("pytorch_model.bin");
+  const std::string whole = torch ? "pytorch_model.bin" : "model.safetensors", index = inside(whole + ".index.json");
+  std::set<std::string> names{whole};
+  if (!file_exists(inside(whole)) && file_exists(index)) {
     const Json document = parse_json(read_file(index, longest_text), index);
     const JsonPlace map = JsonPlace(document, index).at("weight_map");
     if (map.members().empty()) map.fail("names no file");
     names.clear();
     for (const JsonMember& m : map.members()) names.insert(map.at(m).as_string());
   }
-  std::deque<SafetensorsFile> files;
+
+  Weights all{.name = inside(*names.begin())};
   for (const std::string& name : names) {
     check(name.find_first_of("/\\") == name.npos, index, ": '", name, "' is no file of this folder");
-    files.emplace_back(folder + "/" + name);
+    const StateDict part =
+        torch ? state_dict(load_torch(inside(name)), inside(name)) : state_dict(all.files.emplace_back(inside(name)));
+    all.state.insert(all.state.end(), part.begin(), part.end());
   }
-  return files;
+  return all;
+}
+
+/// Errors: a config that describes more than the weights are, before it asks for memory.
+void check_sizes(const char* who, const std::string& path, const GPTConfig& config, const Weights& weights) {
+  check_in(who, config.parameters() <= weights.elements() && config.n_layer <= std::ssize(weights.state), path,
+           " describes ", config.n_layer, " layers and ", config.parameters(), " elements, but ", weights.name,
+           " holds ", weights.state.size(), " tensors of ", weights.elements());
 }
 
 /// A parameter, and how many elements llm.c has of it, those in the rows that pad the vocabulary among them.
@@ -249,6 +275,31 @@ GPTConfig nanogpt_config(const FieldValues& args) {
   return c;
 }
 
+GPT load_nanogpt(const std::string& path, const Generator& random) {
+  const std::string file = is_folder(path) ? path + "/ckpt.pt" : path;
+  const TorchValue checkpoint = load_torch(file);
+  const TorchValue* const args = detail::find(checkpoint, "model_args");
+  const TorchValue* const model_there = detail::find(checkpoint, "model");
+  check_in("load_nanogpt", args && model_there, file, " has no ", args ? "model" : "model_args",
+           ", as nanoGPT's ckpt.pt has");
+  GPTConfig config = nanogpt_config(field_values(*args));
+  const Weights weights{.state = state_dict(*model_there, file), .name = file};
+
+  const auto entry = [&](const std::string& end) {
+    const auto ends = [&](const StateEntry& e) { return e.name.ends_with(end) && e.other.empty(); };
+    const auto found = std::find_if(weights.state.begin(), weights.state.end(), ends);
+    return found == weights.state.end() ? nullptr : &*found;
+  };
+  const StateEntry *const head = entry("lm_head.weight"), *const tokens = entry("transformer.wte.weight");
+  config.tie_weights = !head || !tokens || head->read().to_vector() == tokens->read().to_vector();
+
+  check_sizes("load_nanogpt", file, config, weights);
+  GPT model(config, Init::none(random));
+  load_state_dict(model, weights.state, {.names = nanogpt_names(model)}, file);
+  model.eval();
+  return model;
+}
+
 std::string huggingface_config(const GPTConfig& config) {
   GPTConfig c = config;
   c.bias = c.bias || !like_llama(c);  // GPT-2's that are missing are 0
@@ -266,17 +317,10 @@ std::string huggingface_config(const GPTConfig& config) {
 GPT load_huggingface(const std::string& folder, const Generator& random) {
   const std::string path = folder + "/config.json";
   const GPTConfig config = parse_huggingface_config(read_file(path, longest_text), path);
-  const std::deque<SafetensorsFile> files = weight_files(folder);
-  StateDict state;
-  double present = 0;
-  for (const SafetensorsFile& file : files)
-    for (StateEntry& e : state_dict(file)) present += static_cast<double>(e.shape.numel()), state.push_back(e);
-  // Before a model is built, so that no config.json can ask for more memory than its weights do.
-  check_in("load_huggingface", config.parameters() <= present && config.n_layer <= static_cast<Index>(state.size()),
-           path, " describes ", config.n_layer, " layers and ", config.parameters(), " elements, but ", files[0].name(),
-           " holds ", state.size(), " tensors of ", present);
+  const Weights weights = weights_of(folder);
+  check_sizes("load_huggingface", path, config, weights);
   GPT model(config, Init::none(random));
-  load_state_dict(model, state, {.names = huggingface_names(model)}, files[0].name());
+  load_state_dict(model, weights.state, {.names = huggingface_names(model)}, weights.name);
   model.eval();
   return model;
 }

@@ -1,4 +1,5 @@
-// GPTs in the files of other projects: Hugging Face's folders and llm.c's model files, in both directions.
+// GPTs in the files of other projects: Hugging Face's folders and llm.c's model files in both directions, and nanoGPT's
+// ckpt.pt.
 #pragma once
 
 #include <map>
@@ -10,9 +11,9 @@
 namespace mote {
 
 /// A folder with config.json and model.safetensors, or the parts that its index.json names, as save_pretrained() of
-/// GPT2LMHeadModel or LlamaForCausalLM writes it and from_pretrained() reads it; in evaluation mode, as there. `random`
-/// is the stream of the model's dropout. Errors: one sentence with the file; a config.json that asks for what mote's
-/// GPT does not do.
+/// GPT2LMHeadModel or LlamaForCausalLM writes it and from_pretrained() reads it; in evaluation mode, as there. Without
+/// model.safetensors its older form is read, pytorch_model.bin. `random` is the stream of the model's dropout. Errors:
+/// one sentence with the file; a config.json that asks for what mote's GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
 /// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
 /// huggingface_config() and of writing.
@@ -26,6 +27,11 @@ std::string huggingface_config(const GPTConfig& config);
 /// and values as of queries, nothing tied. Entries that a GPT does not have are skipped. `what` opens errors: a size
 /// that is missing or below 1, another model_type, an activation or a kind of attention that mote's GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");
+
+/// The model in nanoGPT's ckpt.pt, or in a folder with one; in evaluation mode. A head that is not tied, as nanoGPT had
+/// it until January 2023, stays a matrix of its own. Errors: one sentence with the file; settings that nanoGPT does not
+/// have.
+GPT load_nanogpt(const std::string& path, const Generator& random = Generator());
 
 /// nanoGPT's model_args: n_layer, n_head, n_embd, block_size, bias, vocab_size, dropout. Errors: a model that nanoGPT
 /// is not, which has exact GELU, tied weights and learned positions: all settings that differ are named.

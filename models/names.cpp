@@ -50,10 +50,7 @@ NameTable nanogpt_names(const GPT& model) {
     names.unwritable = "nanoGPT of today has tied weights: a model with a head of its own is only read";
   }
   static_cast<void>(nanogpt_args(today));  // for its errors
-  for (const NamedParameter& p : named_parameters(model, true)) {
-    names.rules.push_back({p.name, p.name});
-    names.rules.push_back({.there = "_orig_mod." + p.name, .here = p.name, .read_only = true});
-  }
+  for (const NamedParameter& p : named_parameters(model, true)) names.rules.push_back({p.name, p.name});
   return names;
 }
 

@@ -91,8 +91,27 @@ struct Matches {
   LoadReport report;
 };
 
+/// The prefix that a wrapper of torch puts before all names: torch.compile, DistributedDataParallel, or both. "": none,
+/// or names that are meant so.
+std::string wrapper_prefix(const StateDict& state, const std::vector<PlacedRule>& rules) {
+  std::string prefix;
+  for (bool found = !state.empty(); found;) {
+    found = false;
+    for (const char* const wrapper : {"_orig_mod.", "module."}) {
+      const std::string longer = prefix + wrapper;
+      const auto has = [&](const StateEntry& e) { return e.name.starts_with(longer); };
+      const auto meant = [&](const PlacedRule& p) { return p.rule.there.starts_with(longer); };
+      if (!std::all_of(state.begin(), state.end(), has) || std::any_of(rules.begin(), rules.end(), meant)) continue;
+      prefix = longer;
+      found = true;
+    }
+  }
+  return prefix;
+}
+
 Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
   const std::vector<PlacedRule> rules = placed_rules(options.names, places);
+  const std::size_t prefix = wrapper_prefix(state, rules).size();
   std::multimap<std::string, const PlacedRule*> by_name;  // there
   for (const PlacedRule& p : rules) by_name.emplace(p.rule.there, &p);
   Matches m;
@@ -103,7 +122,7 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   for (const StateEntry& e : state) {
     const auto ends = [&](const std::string& end) { return e.name.ends_with(end); };
     if (std::any_of(options.names.ignored.begin(), options.names.ignored.end(), ends)) continue;
-    const auto [first, last] = by_name.equal_range(e.name);
+    const auto [first, last] = by_name.equal_range(e.name.substr(prefix));
     if (first == last) m.report.unexpected.push_back(e.name);
     for (auto at = first; at != last; ++at) {
       const PlacedRule& p = *at->second;

@@ -59,7 +59,8 @@ struct LoadReport {
 };
 
 /// Sets the parameters and buffers of a module by name. One name of a tied parameter suffices; what is given under
-/// several must be equal in every bit. `what` names the source in errors. Errors: names that only one side has, shapes
+/// several must be equal in every bit. A prefix that all names of the state have is left out if it is one of torch's
+/// wrappers, "module." or "_orig_mod.". `what` names the source in errors. Errors: names that only one side has, shapes
 /// that differ; the message lists all of them, and nothing has changed. Nor has it after an error of reading.
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options = {},
                            const std::string& what = "the state");

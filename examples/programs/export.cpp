@@ -3,10 +3,11 @@
 #include <filesystem>
 #include <iostream>
 
+#include "examples/programs/program.h"
 #include "examples/programs/saved_run.h"
 #include "models/gpt_files.h"
 #include "models/names.h"
-#include "train/run/run_state.h"
+#include "train/run/nanogpt.h"
 #include "train/text/text_task.h"
 
 using namespace mote;
@@ -21,8 +22,43 @@ void write_tokens(const std::string& path, const std::vector<std::uint32_t>& ids
   write_file(path, bytes);
 }
 
-/// Writes into `folder`, and returns a line that says which weights are there.
-std::string export_run(const std::string& run, const std::string& target, const std::string& folder) {
+/// Why nanoGPT's train.py would go on otherwise than mote; "": it goes on with the same.
+std::string difference(const RunSettings& s, const RunState& state, const TextTask* text) {
+  if (!text) return "data other than a text";
+  if (text->options.documents()) return "documents, of which it knows no borders";
+  if (std::ssize(text->data().held_out.ids) <= text->block_size()) return "a held-out text shorter than a block";
+  return nanogpt_difference(s.recipe, state.steps);
+}
+
+/// Writes ckpt.pt and what nanoGPT's trainer goes on with into `folder`, which will be called `named`. Returns a line
+/// that says what is there.
+std::string export_nanogpt(const SafetensorsFile& file, const RunSettings& s, const Task& task, const GPT& model,
+                           const RunState& state, const std::string& folder, const std::string& named) {
+  FieldValues all = saved_settings(file);
+  all.emplace_back("data_state", saved_state(file));
+  const std::string place = std::filesystem::absolute(named).lexically_normal().string();
+  const FieldValues args = nanogpt_args(model.config);
+  save_torch(folder + "/ckpt.pt", nanogpt_checkpoint(model, nanogpt_names(model), args, s.recipe, state, all, place));
+
+  const auto* const text = dynamic_cast<const TextTask*>(&task);
+  if (text) {
+    write_tokens(folder + "/train.bin", text->data().train.ids, text->vocab_size());
+    write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
+  }
+  const std::string which = state.averages.empty()
+                                ? "its weights are those that were evaluated"
+                                : "its weights are those that training goes on from; the averages that were "
+                                  "evaluated are in ckpt.pt under mote, ema";
+  if (const std::string other = difference(s, state, text); !other.empty())
+    return which + "\nthere is no config.py: nanoGPT's train.py has no " + other +
+           "; continue_in_torch.py goes on with texts";
+  write_file(folder + "/config.py", nanogpt_config_file(args, s.recipe, place));
+  return which + "\nnanoGPT's trainer goes on by: python train.py " + place + "/config.py --max_iters=...";
+}
+
+/// Writes into `folder`, which will be called `named`, and returns a line that says which weights are there.
+std::string export_run(const std::string& run, const std::string& target, const std::string& folder,
+                       const std::string& named) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
   check(!path.empty(), "there is no checkpoint in ", run);
   const SafetensorsFile file(path);
@@ -32,20 +68,7 @@ std::string export_run(const std::string& run, const std::string& target, const 
   const RunState state = read_run_state(path, model, *make_optimizer(s.recipe, model));
   const bool averaged = !state.averages.empty();
   if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);
-
-  if (target == "nanogpt") {
-    FieldValues all = saved_settings(file);
-    all.emplace_back("data_state", saved_state(file));
-    save_torch(folder + "/ckpt.pt",
-               nanogpt_checkpoint(model, nanogpt_names(model), nanogpt_args(model.config), s.recipe, state, all));
-    if (const auto* const text = dynamic_cast<const TextTask*>(task.get())) {
-      write_tokens(folder + "/train.bin", text->data().train.ids, text->vocab_size());
-      write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
-    }
-    return averaged ? "its weights are those that training goes on from; the averages that were evaluated are in "
-                      "ckpt.pt under mote, ema"
-                    : "its weights are those that were evaluated";
-  }
+  if (target == "nanogpt") return export_nanogpt(file, s, *task, model, state, folder, named);
 
   if (averaged) load_weights(model, path, "ema");
   if (target == "huggingface")
@@ -75,7 +98,7 @@ int main(int argc, char** argv) {
     check(!failed, "cannot make the folder '", part, "': ", failed.message());
     std::string which;
     try {
-      which = export_run(argv[1], target, part);
+      which = export_run(argv[1], target, part, folder);
       std::filesystem::rename(part, folder);
     } catch (...) {
       std::filesystem::remove_all(part);

@@ -1,4 +1,4 @@
-// Generates with a trained model: that of a run of train, a GPT-2 in Hugging Face's files, or one in llm.c's.
+// Generates with a trained model: that of a run of train, or one in the files of Hugging Face, nanoGPT or llm.c.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,21 +11,20 @@
 #include <vector>
 
 #include "engine/io/text/utf8_stream.h"
+#include "examples/programs/open_model.h"
 #include "examples/programs/options.h"
-#include "examples/programs/saved_run.h"
-#include "models/gpt_files.h"
-#include "train/text/tokenizer.h"
 
 using namespace mote;
 
 namespace {
 
 struct Source {
-  std::string run, huggingface, llmc;
+  std::string run, huggingface, nanogpt, llmc;
   template <class V>
   void visit(V& v) {
     v("run", run, "the folder of a run (train --out_dir), for its newest checkpoint, or one: FOLDER/best.safetensors");
     v("huggingface", huggingface, "a folder with a GPT-2 or a Llama: config.json and model.safetensors");
+    v("nanogpt", nanogpt, "nanoGPT's ckpt.pt, or a folder with one; with meta.pkl beside it, its characters");
     v("llmc", llmc, "a model file of llm.c: gpt2_124M.bin and the like");
   }
 };
@@ -44,57 +43,18 @@ struct Request {
   }
 };
 
-/// A model, the task it was trained on, if it was one of ours, and the tokenizer, if its tokens are a text's.
-struct Loaded {
-  GPT model;
-  std::shared_ptr<const Task> task = nullptr;
-  std::shared_ptr<const Tokenizer> tokenizer = nullptr;
-};
-
-/// The tokenizer beside a GPT-2, if there is one. Errors: those of load_gpt2_tokenizer(); more tokens than the model
-/// has.
-std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Index vocab) {
-  const std::string vocabulary = folder + "/vocab.json", merges = folder + "/merges.txt";
-  if (!file_exists(vocabulary) || !file_exists(merges)) return nullptr;
-  std::shared_ptr<const Tokenizer> tokenizer = load_gpt2_tokenizer(vocabulary, merges);
-  check(tokenizer->vocab_size() <= vocab, vocabulary, " has ", tokenizer->vocab_size(),
-        " tokens, which is more than the model has, ", vocab);
-  return tokenizer;
-}
-
-/// A trained model, its averaged weights where the run has them, and its task.
-Loaded load_checkpoint(const std::string& path) {
-  const RunSettings settings = read_settings(SafetensorsFile(path));
-  const std::shared_ptr<const Task> task = settings.make_task();
-  GPT model = settings.new_model(*task, Init::none(Generator(0)));
-  load_weights(model, path);
-  if (settings.recipe.ema_decay > 0) load_weights(model, path, "ema");
-  return {std::move(model), task, {task, task->tokenizer()}};  // the task's own
-}
-
-/// A checkpoint, or the newest in a folder. A run that goes on meanwhile removes its oldest ones.
-Loaded load_run(const std::string& path) {
-  check(file_exists(path), "there is no run ", path);
-  while (is_folder(path)) {
-    const std::string newest = newest_checkpoint(path);
-    check(!newest.empty(), "there is no checkpoint in ", path);
-    try {
-      return load_checkpoint(newest);
-    } catch (const Error&) {
-      if (file_exists(newest)) throw;
-    }
-  }
-  return load_checkpoint(path);
-}
-
-Loaded load(const Source& s) {
+OpenedModel load(const Source& s, bool needs_words) {
   if (!s.llmc.empty()) return {load_llmc(s.llmc)};
-  if (!s.huggingface.empty()) {
-    Loaded loaded{load_huggingface(s.huggingface)};
-    loaded.tokenizer = tokenizer_beside(s.huggingface, loaded.model.config.vocab_size);
-    return loaded;
+  if (!s.run.empty()) return open_run(s.run);
+  const std::string& path = s.nanogpt.empty() ? s.huggingface : s.nanogpt;
+  OpenedModel opened{s.nanogpt.empty() ? load_huggingface(path) : load_nanogpt(path)};
+  try {
+    opened.tokenizer = tokenizer_in(folder_of(path), opened.model.config.vocab_size);
+  } catch (const Error& e) {
+    if (needs_words) throw;
+    std::cerr << "warning: ids are shown, since the vocabulary cannot be read: " << e.what() << "\n";
   }
-  return load_run(s.run);
+  return opened;
 }
 
 /// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
@@ -124,7 +84,7 @@ void check_question(const Task& task, std::span<const Index> ids) {
 }
 
 /// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not, what is no question.
-std::vector<Index> prompt_ids(const std::string& given, const Loaded& from) {
+std::vector<Index> prompt_ids(const std::string& given, const OpenedModel& from) {
   check(from.task || from.tokenizer,
         "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
         "vocab.json and merges.txt beside the model)");
@@ -145,7 +105,7 @@ std::vector<Index> prompt_ids(const std::string& given, const Loaded& from) {
 }
 
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
-std::vector<std::vector<Index>> prompts(const Request& request, const Loaded& from, const Generator& random) {
+std::vector<std::vector<Index>> prompts(const Request& request, const OpenedModel& from, const Generator& random) {
   std::vector<std::vector<Index>> all;
   if (request.ids.empty() && request.prompt.empty() && !from.tokenizer) {
     check(from.task != nullptr, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
@@ -167,7 +127,7 @@ std::vector<std::vector<Index>> prompts(const Request& request, const Loaded& fr
 /// Prints texts as they grow: whole characters of a text, words of a task, or ids.
 class Printer {
  public:
-  explicit Printer(const Loaded& from) : from_(from), terminal_(on_terminal()) {}
+  explicit Printer(const OpenedModel& from) : from_(from), terminal_(on_terminal()) {}
   /// Errors: nobody receives it.
   void add(std::span<const Index> ids) {
     for (const Index id : ids) {
@@ -206,14 +166,14 @@ class Printer {
                     : from_.task->text(std::vector{last, id}).substr(from_.task->word(last).size());
   }
 
-  const Loaded& from_;
+  const OpenedModel& from_;
   bool terminal_, after_return_ = false;
   Utf8Stream characters_;
   Index last_ = -1;
 };
 
 /// Goes on from each prompt.
-void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
+void generate(OpenedModel& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
               const Generator& random) {
   Printer printer(from);
   how.on_token = [&](const IntArray& newest) {
@@ -247,14 +207,15 @@ int run_command(int argc, char** argv) {
   options.note = examples;
   if (!options.parse(line)) return 0;
   checked_usage([&] {
-    const int given = !source.run.empty() + !source.huggingface.empty() + !source.llmc.empty();
+    const int given =
+        !source.run.empty() + !source.huggingface.empty() + !source.nanogpt.empty() + !source.llmc.empty();
     check(given == 1, given == 0 ? "which model" : "one model only",
-          ": give one of --run, --huggingface, --llmc (--help explains them)");
+          ": give one of --run, --huggingface, --nanogpt, --llmc (--help explains them)");
     check(request.prompt.empty() || request.ids.empty(), "--prompt and --ids: give one of them");
     check(request.samples >= 1, "samples ", request.samples, " must be at least 1");
     check(!request.count || *request.count >= 0, "count ", request.count.value_or(0), " must be at least 0");
   });
-  Loaded from = load(source);
+  OpenedModel from = load(source, request.ids.empty());
   const Generator random(request.seed);
   if (!request.count && from.tokenizer) request.count = 500;  // nanoGPT's
   if (!request.count && from.task) request.count = from.task->evaluation(1).answers.shape()[1];

@@ -12,9 +12,8 @@
 #include "engine/base/number_text.h"
 #include "engine/base/table.h"
 #include "engine/io/text/utf8_stream.h"
+#include "examples/programs/open_model.h"
 #include "examples/programs/program.h"
-#include "examples/programs/saved_run.h"
-#include "models/gpt_files.h"
 #include "train/run/compare.h"
 
 using namespace mote;
@@ -23,7 +22,7 @@ namespace {
 
 const char* const help =
     " FILE | FOLDER [--page FILE] | --report FOLDER | PATH OTHER\n\n"
-    "  FILE        safetensors, checkpoints of mote included\n"
+    "  FILE        safetensors, checkpoints of mote included; or nanoGPT's ckpt.pt\n"
     "  FOLDER      a run (train --out_dir), or one of runs; --page FILE.html also writes their curves; or config.json\n"
     "              and model.safetensors of a GPT-2\n"
     "  --report    writes the report of a run, which may have been killed, or train still, into its folder\n"
@@ -87,6 +86,10 @@ TableRow statistics(const std::vector<double>& x) {
   for (const double value : {least, most, mean, norm}) cells.push_back(finite > 0 ? general_text(value, 4) : "-");
   cells.insert(cells.end(), {std::to_string(nan), std::to_string(infinite)});
   return cells;
+}
+
+bool is_nanogpt(const std::string& path) {
+  return !is_folder(path) && path.ends_with(".pt") && kind_of_model(path) == ModelKind::nanogpt;
 }
 
 int show_file(const std::string& path) {
@@ -232,6 +235,20 @@ int show_huggingface(const std::string& folder) {
   return 0;
 }
 
+/// nanoGPT's ckpt.pt: where it stands, its settings, and the layers of its model.
+int show_nanogpt(const std::string& path) {
+  const TorchValue checkpoint = load_torch(path);
+  for (const auto& [name, text] : field_values(checkpoint)) std::cout << shown(name) << " = " << shown(text) << "\n";
+  for (const char* const part : {"model_args", "config"}) {
+    std::vector<Field> all;
+    if (const TorchValue* const dict = detail::find(checkpoint, part))
+      for (const auto& [name, text] : field_values(*dict)) all.push_back({name, text, "", ""});
+    print_fields(part, all);
+  }
+  std::cout << "\n" << summary(load_nanogpt(path));
+  return 0;
+}
+
 int run_command(int argc, char** argv) {
   std::vector<std::string> paths(argv + 1, argv + argc);
   std::string page;
@@ -256,6 +273,7 @@ int run_command(int argc, char** argv) {
   if (paths.empty() || paths.size() > 2)
     throw UsageError("give one file or folder, or two to compare (--help says more)");
   if (paths.size() == 2) return compare(paths[0], paths[1]);
+  if (is_nanogpt(paths[0])) return show_nanogpt(paths[0]);
   if (!is_folder(paths[0])) return show_file(paths[0]);
   if (is_run(paths[0])) return show_run(paths[0], page);
   if (file_exists(paths[0] + "/config.json")) return show_huggingface(paths[0]);

@@ -12,9 +12,7 @@
 #include "engine/base/table.h"
 #include "examples/programs/diagnose.h"
 #include "examples/programs/many_seeds.h"
-#include "examples/programs/options.h"
-#include "examples/programs/saved_run.h"
-#include "models/names.h"
+#include "examples/programs/train_settings.h"
 
 using namespace mote;
 
@@ -22,7 +20,7 @@ namespace {
 
 /// Options that are no settings of the run.
 struct Command {
-  std::string task = "copy", out_dir, resume, from, config, seeds;
+  std::string task = "copy", out_dir, resume, init_from, from, config, seeds;
   Index jobs = 1;
   std::optional<Index> log_interval = {};
   bool diagnose = false, use_cache = true, accept_changes = false;
@@ -31,6 +29,8 @@ struct Command {
     v("task", task, "what to learn; list: all tasks");
     v("out_dir", out_dir, "a folder for a new run: checkpoints, logs, report.html; not given: nothing is kept");
     v("resume", resume, "the folder of a run to resume; other options may then be left out");
+    v("init_from", init_from,
+      "a model to begin with: a run, a folder of Hugging Face's, ckpt.pt, or weights alone; text has its vocabulary");
     v("from", from, "where another trainer has come to: nanoGPT's ckpt.pt; the run goes on there with its settings");
     v("config", config, "a file with options, a line for each: max_iters = 2000");
     v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
@@ -199,7 +199,7 @@ int run_command(int argc, char** argv) {
     return options.parse(line) ? list_tasks() : 0;
   }
   RunSettings settings = settings_of(line);
-  settings.add_to(options);
+  add_to(options, settings);
   if (!options.parse(line)) return 0;
   settings.use_cache = command.use_cache;
   settings.run.accept_changes = command.accept_changes;

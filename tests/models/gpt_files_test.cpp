@@ -7,6 +7,7 @@
 #include "engine/base/storage.h"
 #include "engine/io/files/file.h"
 #include "models/names.h"
+#include "nn/torch_state.h"
 #include "tests/models/gpt_tools.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"
@@ -204,9 +205,12 @@ TEST_CASE("Hugging Face folders: weights in parts, which the index names; what e
   for (const int part : {0, 1})
     save_safetensors(folder.path("part-" + std::to_string(part) + ".safetensors"), parts[part]);
   remove_file(folder.path("model.safetensors"));
-  put_file(folder.path("pytorch_model.bin"), "");
-  CHECK(error_of([&] { load_huggingface(folder.path()); }).find("has its weights in pytorch_model.bin alone") !=
-        std::string::npos);
+  TorchDict older;  // as save_pretrained() wrote it once, here behind DistributedDataParallel and torch.compile
+  for (const int part : {0, 1})
+    for (const NamedArray& a : parts[part])
+      older.items.push_back({"module._orig_mod." + a.name, {TorchTensor{a.value}}});
+  save_torch(folder.path("pytorch_model.bin"), {older});
+  CHECK(same_bits(logits(load_huggingface(folder.path())), logits(m)));
   const std::string index = folder.path("model.safetensors.index.json");
   put_file(index, "{\"metadata\": {}, \"weight_map\": {" + map + "}}");
   CHECK(same_bits(logits(load_huggingface(folder.path())), logits(m)));
@@ -217,6 +221,41 @@ TEST_CASE("Hugging Face folders: weights in parts, which the index names; what e
   CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map names no file");
   put_file(index, "{}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map is missing");
+}
+
+TEST_CASE("nanoGPT's ckpt.pt: its model, tied or not, from the file or its folder; what it lacks is named") {
+  const TempFolder folder;
+  const std::string path = folder.path("ckpt.pt");
+  for (const bool tied : {true, false}) {
+    GPTConfig c = GPTConfig::nanogpt().resized(2, 2, 4);
+    c.block_size = 5, c.vocab_size = 7, c.tie_weights = tied;
+    const GPT m = lively_gpt(c);
+    c.tie_weights = true;  // it says nothing about that
+    TorchDict args;
+    for (const auto& [name, text] : nanogpt_args(c)) {
+      const bool flag = text == "false", fraction = name == "dropout";
+      args.items.push_back({name, flag       ? TorchValue{false}
+                                  : fraction ? TorchValue{0.0}
+                                             : TorchValue{Index{std::stoll(text)}}});
+    }
+    TorchValue weights = torch_state_dict(m);
+    TorchDict& all = std::get<TorchDict>(weights.value);
+    if (tied) all.items.push_back({std::string("lm_head.weight"), all.items[0].value});
+    all.items.push_back({std::string("transformer.h.0.attn.bias"), {TorchTensor{Mask({1, 1, 5, 5}, true)}}});
+    save_torch(path, {TorchDict{{{"model", weights}, {"model_args", {args}}}}});
+    for (const std::string& from : {path, folder.path()}) {
+      const GPT back = load_nanogpt(from);
+      CHECK((!back.training() && back.config.tie_weights == tied));
+      CHECK(same_bits(logits(m), logits(back)));
+    }
+    for (TorchItem& item : args.items)
+      if (item.key == TorchKey(std::string("n_layer"))) item.value = {Index{200}};
+    save_torch(path, {TorchDict{{{"model", weights}, {"model_args", {args}}}}});
+    CHECK(error_of([&] { load_nanogpt(path); }).find(path + " describes 200 layers") != std::string::npos);
+  }
+  save_torch(path, {TorchDict{}});
+  CHECK(error_of([&] { load_nanogpt(path); }) ==
+        "load_nanogpt: " + path + " has no model_args, as nanoGPT's ckpt.pt has");
 }
 
 TEST_CASE("nanoGPT's model_args: out and in again; models that it is not, all differing settings named") {

@@ -28,13 +28,6 @@ const T& as(const TorchValue& value, const std::string& what) {
   return *x;
 }
 
-Array floats(const TorchValue& value, const std::string& what) {
-  const auto* const tensor = std::get_if<TorchTensor>(&value.value);
-  const auto* const x = tensor ? std::get_if<Array>(&tensor->array) : nullptr;
-  check_in("torch", x, what, " is no tensor of floats: its class is ", class_of(value));
-  return *x;
-}
-
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
 /// What a state keeps under this name of each parameter of a group; where it has no number of steps, they become 0.
@@ -54,32 +47,6 @@ std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& g
 }
 
 }  // namespace
-
-double detail::number_of(const TorchValue& value, const std::string& what) {
-  if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
-  if (const auto* const x = std::get_if<double>(&value.value)) return *x;
-  check_in("torch", std::holds_alternative<TorchTensor>(value.value), what, " is no number: its class is ",
-           class_of(value));
-  const Array x = floats(value, what);
-  check_in("torch", x.numel() == 1, what, " is no number");
-  return static_cast<double>(x.reshape({}).item());
-}
-Index detail::count_of(const TorchValue& value, const std::string& what) {
-  const double n = number_of(value, what);
-  check_in("torch", n >= 0 && n <= 1e15 && n == std::floor(n), what, " must be a whole number from 0 to 1e15, not ", n);
-  return static_cast<Index>(n);
-}
-
-const TorchValue* detail::find(const TorchValue& dict, const std::string& name) {
-  const auto* const items = std::get_if<TorchDict>(&dict.value);
-  return items ? items->find(name) : nullptr;
-}
-
-const TorchValue& detail::at(const TorchValue& dict, const std::string& name) {
-  const TorchValue* const found = find(dict, name);
-  check_in("torch", found, "there is no '", name, "'");
-  return *found;
-}
 
 TorchTensor torch_rng_state(const GeneratorState& state) {
   RngState s{.seed = state.seed, .has_normal = state.has_normal};
@@ -178,7 +145,7 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
         mine = steps;
       }
       for (std::size_t k = 0; k < 2; ++k) {
-        const Array x = floats(detail::at(*found, moments[k]), e.name + "." + moments[k]);
+        const Array x = detail::floats_of(detail::at(*found, moments[k]), e.name + "." + moments[k]);
         given[k].push_back({e.name, x.shape(), [x] { return x; }});
       }
     }
@@ -194,26 +161,6 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   Index& steps = all.counts["steps"];
   for (const auto& [name, count] : all.counts) steps = std::max(steps, count);
   optimizer.set_state(all);
-}
-
-TorchValue torch_state_dict(const Module& module, const NameTable& names) {
-  TorchDict dict;
-  for (const StateEntry& e : state_dict(module, names)) dict.items.push_back({e.name, {TorchTensor{e.read()}}});
-  return {std::move(dict)};
-}
-
-StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what) {
-  StateDict all;
-  for (const TorchItem& item : as<TorchDict>(torch_state_dict, what).items) {
-    const auto* const name = std::get_if<std::string>(&item.key);
-    check_in("torch", name, what, " has a key that is no name");
-    const auto* const tensor = std::get_if<TorchTensor>(&item.value.value);
-    StateEntry entry{*name, tensor ? shape_of(tensor->array) : Shape(), {}};
-    if (!tensor || !std::holds_alternative<Array>(tensor->array)) entry.other = class_of(item.value);
-    entry.read = [value = item.value, what = *name] { return floats(value, what); };
-    all.push_back(std::move(entry));
-  }
-  return all;
 }
 
 }  // namespace mote

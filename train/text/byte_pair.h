@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "train/text/tokenizer.h"
 
 namespace mote {
+
+class JsonPlace;
+
 namespace detail {
 using TokenId = std::uint32_t;
 using PairRanks = std::map<std::pair<Index, Index>, std::uint32_t>;
@@ -57,9 +61,28 @@ using PlaceOf = std::function<std::string(std::size_t entry)>;
 std::unique_ptr<Tokenizer> byte_pair_from(const std::vector<std::string>& tokens, const std::string& tokens_name,
                                           const std::vector<std::string>& merges, const PlaceOf& merge_place,
                                           std::vector<SpecialToken> specials);
-/// load_gpt2_tokenizer() of what stands in the two files.
+
+/// The largest file of a vocabulary or of merges, in bytes.
+inline constexpr std::uint64_t longest_vocabulary = 100'000'000;
+/// The entries of a file by id, in these characters, and which of them the file calls special.
+struct VocabularyFile {
+  std::string name;
+  std::map<Index, std::string> by_id = {};
+  std::set<Index> specials = {};
+};
+/// An object of spellings and ids. Errors: an id below 0, above 10 million, or twice.
+VocabularyFile read_vocabulary(const JsonPlace& entries, const std::string& name);
+/// Errors: an id that another spelling has.
+void add_special(VocabularyFile& to, const std::string& spelling, Index id);
+/// The tokenizer of a file. Special tokens are the file's own ones, <|...|>, and what is neither a byte nor the product
+/// of a merge. An id that the file leaves out becomes the special token "<|no token 7|>". Errors: as above; more than
+/// 1000 ids that are left out.
+std::unique_ptr<Tokenizer> byte_pair_from(const VocabularyFile& vocabulary, const std::vector<std::string>& merges,
+                                          const PlaceOf& merge_place);
+/// load_gpt2_tokenizer() of what stands in the two files, and in added_tokens.json beside them.
 std::unique_ptr<Tokenizer> gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
-                                               std::string_view merge_list, const std::string& merges_name);
+                                               std::string_view merge_list, const std::string& merges_name,
+                                               std::string_view added = {}, const std::string& added_name = {});
 }  // namespace detail
 
 }  // namespace mote

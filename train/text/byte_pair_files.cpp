@@ -1,6 +1,7 @@
 // Byte pairs in files: GPT-2's characters for bytes, the checks of what a file says, the two files that GPT-2 has.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
@@ -10,6 +11,8 @@
 
 namespace mote {
 namespace {
+
+constexpr Index most_tokens = 10'000'000;
 
 /// The code of the visible character of each byte: of most printable ones their own, of the others U+0100 and on.
 constexpr std::array<unsigned, 256> visible_codes = [] {
@@ -115,40 +118,78 @@ void BytePairTokenizer::describe(Json& object) const {
   object.add("tokens", std::move(tokens)).add("merges", std::move(merges));
 }
 
-std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
-                                                       std::string_view merge_list, const std::string& merges_name) {
-  const Json document = parse_json(vocabulary, vocabulary_name);
-  const JsonPlace place(document, vocabulary_name);
-  const std::vector<JsonMember>& members = place.members();
-  std::vector<const std::string*> by_id(members.size(), nullptr);
-  for (const JsonMember& m : members) {
-    const Index id = place.at(m).as_integer();
-    check(id >= 0 && id < static_cast<Index>(members.size()), vocabulary_name, ": the id ", id, " of ",
-          in_quotes(m.name), " is not one of 0 to ", members.size() - 1, ", for ", members.size(), " tokens");
-    const std::string*& there = by_id[static_cast<std::size_t>(id)];
-    check(!there, vocabulary_name, ": ", in_quotes(there ? *there : ""), " and ", in_quotes(m.name),
-          " have the same id ", id);
-    there = &m.name;
+detail::VocabularyFile detail::read_vocabulary(const JsonPlace& entries, const std::string& name) {
+  VocabularyFile all{name, {}, {}};
+  for (const JsonMember& m : entries.members()) {
+    const Index id = entries.at(m).as_integer();
+    check(id >= 0 && id < most_tokens, name, ": the id ", id, " of ", in_quotes(m.name), " is not one of 0 to ",
+          most_tokens - 1);
+    const auto [there, is_new] = all.by_id.emplace(id, m.name);
+    check(is_new, name, ": ", in_quotes(there->second), " and ", in_quotes(m.name), " have the same id ", id);
   }
+  return all;
+}
+
+void detail::add_special(VocabularyFile& to, const std::string& spelling, Index id) {
+  check(id >= 0 && id < most_tokens, to.name, ": the id ", id, " of ", in_quotes(spelling), " is not one of 0 to ",
+        most_tokens - 1);
+  const auto [there, is_new] = to.by_id.emplace(id, spelling);
+  check(is_new || there->second == spelling, to.name, ": ", in_quotes(there->second), " and ", in_quotes(spelling),
+        " have the same id ", id);
+  to.specials.insert(id);
+}
+
+std::unique_ptr<Tokenizer> detail::byte_pair_from(const VocabularyFile& vocabulary,
+                                                  const std::vector<std::string>& merges, const PlaceOf& merge_place) {
+  std::set<std::string, std::less<>> products;
+  for (const std::string& merge : merges)
+    if (const std::size_t space = merge.find(' '); space != merge.npos)
+      products.insert(merge.substr(0, space) + merge.substr(space + 1));
+
+  std::vector<std::string> tokens;
+  std::vector<SpecialToken> specials;
+  Index next = 0;
+  for (const auto& [id, spelling] : vocabulary.by_id) {
+    for (; next < id; ++next) {
+      check(specials.size() <= 1000, vocabulary.name, " leaves out more than 1000 ids, ", next, " among them");
+      specials.push_back({next, "<|no token " + std::to_string(next) + "|>"});
+    }
+    ++next;
+    const bool marked = spelling.starts_with("<|") && spelling.ends_with("|>") && spelling.size() >= 4;
+    const bool made = bytes_of(spelling).size() == 1 || products.contains(spelling);
+    if (vocabulary.specials.contains(id) || marked || !made)
+      specials.push_back({id, spelling});
+    else
+      tokens.push_back(spelling);
+  }
+  return byte_pair_from(tokens, vocabulary.name, merges, merge_place, std::move(specials));
+}
+
+std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
+                                                       std::string_view merge_list, const std::string& merges_name,
+                                                       std::string_view added, const std::string& added_name) {
+  const Json document = parse_json(vocabulary, vocabulary_name);
+  VocabularyFile all = read_vocabulary(JsonPlace(document, vocabulary_name), vocabulary_name);
+  if (!added.empty()) {
+    const Json more = parse_json(added, added_name);
+    for (const auto& [id, spelling] : read_vocabulary(JsonPlace(more, added_name), added_name).by_id)
+      add_special(all, spelling, id);
+  }
+
   const std::vector<std::string_view> lines = lines_of(merge_list);
   const std::size_t first = !lines.empty() && lines[0].starts_with("#version") ? 1 : 0;
   const std::vector<std::string> merges(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end());
   const auto line = [&](std::size_t n) { return merges_name + ": line " + std::to_string(first + n + 1); };
   check(!merges.empty(), merges_name, ": has no merges");
-  std::vector<std::string> tokens;
-  std::vector<SpecialToken> specials;
-  for (std::size_t id = 0; id < by_id.size(); ++id)
-    if (by_id[id]->starts_with("<|") && by_id[id]->ends_with("|>") && by_id[id]->size() >= 4)
-      specials.push_back({static_cast<Index>(id), *by_id[id]});
-    else
-      tokens.push_back(*by_id[id]);
-  return detail::byte_pair_from(tokens, vocabulary_name, merges, line, std::move(specials));
+  return byte_pair_from(all, merges, line);
 }
 
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt) {
-  constexpr std::uint64_t most = 100'000'000;
-  const std::string vocabulary = read_file(vocab_json, most), merges = read_file(merges_txt, most);
-  return detail::gpt2_tokenizer_from(vocabulary, vocab_json, merges, merges_txt);
+  const std::string vocabulary = read_file(vocab_json, detail::longest_vocabulary);
+  const std::string merges = read_file(merges_txt, detail::longest_vocabulary);
+  const std::string beside = detail::split_path(vocab_json).first + "/added_tokens.json";
+  const std::string added = file_exists(beside) ? read_file(beside, detail::longest_vocabulary) : "";
+  return detail::gpt2_tokenizer_from(vocabulary, vocab_json, merges, merges_txt, added, beside);
 }
 
 }  // namespace mote

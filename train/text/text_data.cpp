@@ -62,33 +62,63 @@ TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer
   return part;
 }
 
-/// The text at `path`; without one it is made, and its entropy known.
+/// The text at `path`; without one it is made, and its entropy known. Errors: it is empty.
 std::string text_of_file(const std::string& path, std::optional<double>& entropy) {
-  if (!path.empty()) return read_file(path, largest_text);
-  SyntheticText made = synthetic_text(made_bytes);
-  entropy = made.nats / static_cast<double>(made.text.size());
-  return std::move(made.text);
+  if (path.empty()) {
+    SyntheticText made = synthetic_text(made_bytes);
+    entropy = made.nats / static_cast<double>(made.text.size());
+    return std::move(made.text);
+  }
+  std::string text = read_file(path, largest_text);
+  check(!text.empty(), path, " is empty");
+  check_no_pointer(path, text);
+  return text;
 }
 
-/// Each line of the text that is not empty is a document. Of few lines, none of which has a hash that holds it out,
-/// those with the lowest are: a tenth of the different ones, at least one. Errors: a line that has the token between
-/// documents; all lines are alike.
-void split_documents(const std::string& text, const std::string& name, std::vector<std::string_view>& train,
-                     std::vector<std::string_view>& held_out) {
-  for (const std::string_view document : lines_of(text)) {
-    if (document.empty()) continue;
+/// What --separator says: \n and \t stand for those characters.
+std::string unescaped(std::string text) {
+  for (const auto& [written, meant] : {std::pair("\\n", "\n"), std::pair("\\t", "\t")})
+    for (std::size_t at = 0; (at = text.find(written, at)) != text.npos; ++at) text.replace(at, 2, meant);
+  return text;
+}
+
+/// The documents of a text, which are not empty: lines, or what stands between separators without line ends around it.
+std::vector<std::string_view> documents_of(std::string_view text, const TextOptions& o) {
+  std::vector<std::string_view> all = o.lines ? lines_of(text) : std::vector<std::string_view>();
+  const std::string separator = unescaped(o.separator);
+  for (std::size_t from = 0; !o.lines && from <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, from), text.size());
+    std::string_view document = text.substr(from, end - from);
+    document.remove_prefix(std::min(document.find_first_not_of("\r\n"), document.size()));
+    document.remove_suffix(document.size() - 1 - std::min(document.find_last_not_of("\r\n"), document.size() - 1));
+    all.push_back(document);
+    from = end + separator.size();
+  }
+  std::erase_if(all, [](std::string_view document) { return document.empty(); });
+  return all;
+}
+
+/// Errors: a document that has the token between documents.
+void check_documents(const std::vector<std::string_view>& documents, const std::string& text, const std::string& name) {
+  for (const std::string_view document : documents)
     if (document.find(end_of_text) != document.npos)
       throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
                   end_of_text + ", the token between documents: with lines no document may have it");
-    (is_held_out(document) ? held_out : train).push_back(document);
-  }
+}
+
+/// One in ten is held out, by its hash. Of few documents, none of which has a hash that holds it out, those with the
+/// lowest are: a tenth of the different ones, at least one. Errors: all documents are alike.
+void split_documents(const std::vector<std::string_view>& all, const std::string& text, const std::string& name,
+                     const TextOptions& o, std::vector<std::string_view>& train,
+                     std::vector<std::string_view>& held_out) {
+  for (const std::string_view document : all) (is_held_out(document) ? held_out : train).push_back(document);
   if (!train.empty() && !held_out.empty()) return;
 
-  std::vector<std::string_view> all = train.empty() ? held_out : train;
   std::map<std::uint64_t, std::string_view> by_hash;
   for (const std::string_view document : all) by_hash.emplace(hash_of(document), document);
-  const bool carriage_returns = all.size() == 1 && text.find('\r') != text.npos;
-  check(by_hash.size() >= 2, name, " has ", all.size(), all.size() == 1 ? " line" : " lines",
+  const std::string what = o.lines ? " line" : " document";
+  const bool carriage_returns = o.lines && all.size() == 1 && text.find('\r') != text.npos;
+  check(by_hash.size() >= 2, name, " has ", all.size(), what, all.size() == 1 ? "" : "s",
         by_hash.size() < 2 && all.size() > 1 ? ", all alike" : "", ": some must be held out",
         carriage_returns ? "; its lines end with CR: tr '\\r' '\\n' < " + name + " > new.txt converts it" : "");
   auto border = by_hash.begin();
@@ -135,6 +165,129 @@ std::string encoding_problem(const std::string& text, const std::string& name) {
          "; the tokenizers bpe and byte take any bytes";
 }
 
+/// The tokenizer that an option names by its path. Errors: none is there, or it has no room for what is asked.
+std::unique_ptr<Tokenizer> given_tokenizer(const TextOptions& o) {
+  check_in("text", file_exists(o.tokenizer), "tokenizer '", o.tokenizer, "' is none of ",
+           all_names(words(TokenizerKind()), ", "), ", and no file or folder");
+  std::unique_ptr<Tokenizer> given = load_tokenizer(o.tokenizer);
+  check(given != nullptr, o.tokenizer, " has no vocabulary: no tokenizer.json, no vocab.json with merges.txt, no ",
+        "meta.pkl, and it is no run on a text");
+  check(!o.vocab_size || *o.vocab_size >= given->vocab_size(), o.tokenizer, " has ", given->vocab_size(),
+        " tokens, and vocab_size ", o.vocab_size.value_or(0), " is fewer");
+  check(!o.documents() || given->special(end_of_text) >= 0, o.tokenizer, " has no token ", end_of_text,
+        ", which stands between documents");
+  return given;
+}
+
+TextIdentity identity_of(const std::string& text, const std::string& val) {
+  TextIdentity identity{.bytes = static_cast<Index>(text.size()), .crc = crc32(text.data(), text.size())};
+  if (!val.empty())
+    identity.val_bytes = static_cast<Index>(val.size()), identity.val_crc = crc32(val.data(), val.size());
+  return identity;
+}
+
+/// The tokens of a file of nanoGPT's, each in two bytes, the lower first.
+TextPart part_of_tokens(const std::string& bytes, const std::string& name, const Tokenizer& tokenizer, Index rows) {
+  check(bytes.size() % 2 == 0 && !bytes.empty(), name, " has ", bytes.size(), " bytes: tokens have two each");
+  TextPart part;
+  for (std::size_t i = 0; i < bytes.size(); i += 2) {
+    const auto id = static_cast<std::uint32_t>(little_endian(std::string_view(bytes).substr(i, 2)));
+    check(id < static_cast<std::uint32_t>(rows), name, ": token ", i / 2, " is ", id, ", and the vocabulary has ",
+          rows);
+    part.ids.push_back(id);
+    const bool known = id < static_cast<std::uint32_t>(tokenizer.vocab_size());
+    if (i > 0 && known) part.bytes += static_cast<Index>(tokenizer.token(id).size());
+  }
+  return part;
+}
+
+/// nanoGPT's folder: train.bin, val.bin, and meta.pkl unless a tokenizer is given.
+TextData read_tokens(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
+                     const std::optional<TextIdentity>& expected) {
+  check_in("text", o.val.empty() && !o.documents(),
+           "a folder of tokens has its own val.bin, and no documents: ", "without val, lines and separator");
+  const std::string train = o.text + "/train.bin", val = o.text + "/val.bin";
+  check(file_exists(train) && file_exists(val), o.text, " is a folder without train.bin and val.bin: give the text's ",
+        "file");
+  check_in("text", tokenizer || o.tokenizer == "char", "a folder of tokens has its vocabulary in meta.pkl, or ",
+           "tokenizer names it: ", o.tokenizer, " is made from a text");
+  const std::string meta = o.text + "/meta.pkl";
+  check(tokenizer || file_exists(meta), o.text, " has no meta.pkl: --tokenizer FOLDER names its vocabulary, such as ",
+        "GPT-2's");
+  if (!tokenizer) tokenizer = load_nanogpt_tokenizer(meta);
+
+  const std::string bytes = read_file(train, largest_text), held_out = read_file(val, largest_text);
+  TextData data;
+  data.identity = identity_of(bytes, held_out);
+  check(!expected || data.identity == *expected, o.text, " has not the tokens that the run began with");
+  const Index rows = std::max(tokenizer->vocab_size(), o.kind() ? 0 : o.vocab_size.value_or(0));
+  data.train = part_of_tokens(bytes, train, *tokenizer, rows);
+  data.held_out = part_of_tokens(held_out, val, *tokenizer, rows);
+  return data;
+}
+
+/// A text, and the one that is held out if it has a file of its own.
+TextData read_words(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
+                    const std::optional<TextIdentity>& expected) {
+  TextData data;
+  const std::string name = o.text.empty() ? "the text" : o.text, text = text_of_file(o.text, data.entropy);
+  std::optional<double> unknown;
+  const std::string val = o.val.empty() ? "" : text_of_file(o.val, unknown);
+  data.identity = identity_of(text, val);
+  const bool same_text = !expected || (expected->bytes == data.identity.bytes && expected->crc == data.identity.crc);
+  check(same_text, name, " is not the text that the run began with");
+  check(!expected || *expected == data.identity, o.val.empty() ? "val" : o.val,
+        " is not the text that was held out when the run began");
+
+  const bool characters =
+      tokenizer ? tokenizer->kind() == TokenizerKind::character : o.kind() == TokenizerKind::character;
+  for (const auto& [bytes, path] : {std::pair(&text, name), std::pair(&val, o.val)})
+    if (const std::string problem = characters ? encoding_problem(*bytes, path) : ""; !problem.empty())
+      throw Error(problem);
+
+  std::vector<std::string_view> train, held_out;
+  if (o.documents()) {
+    const std::vector<std::string_view> all = documents_of(text, o);
+    check_documents(all, text, name);
+    if (val.empty()) {
+      split_documents(all, text, name, o, train, held_out);
+    } else {
+      train = all;
+      held_out = documents_of(val, o);
+      check_documents(held_out, val, o.val);
+      check(!train.empty() && !held_out.empty(), train.empty() ? name : o.val, " has no document");
+    }
+    data.documents = static_cast<Index>(train.size() + held_out.size());
+  } else {
+    const std::size_t split = val.empty() ? split_point(text) : text.size();
+    train = {std::string_view(text).substr(0, split)};
+    held_out = {val.empty() ? std::string_view(text).substr(split) : std::string_view(val)};
+  }
+  if (characters && o.lines)
+    detail::named(name, [&] { detail::check_characters(text); });  // what separates is no character of theirs
+
+  std::string to_learn;
+  const std::string end = o.documents() && !characters ? "\n" : "";
+  for (const std::string_view part : train) to_learn.append(part).append(end);
+  for (const std::string_view part : held_out) to_learn.append(characters ? part : "");
+
+  if (tokenizer && !o.documents())
+    for (const SpecialToken& s : tokenizer->specials())
+      if (const std::size_t at = text.find(s.text); at != text.npos)
+        throw Error(name + " has the special token " + s.text + " at byte " + std::to_string(at) + ": --separator \"" +
+                    s.text + "\" takes what stands between them as documents");
+  const std::vector<std::string> specials =
+      o.documents() ? std::vector<std::string>{end_of_text} : std::vector<std::string>();
+  detail::named(name, [&] {
+    if (!tokenizer) tokenizer = train_tokenizer(*o.kind(), to_learn, o.vocab_size.value_or(512), specials);
+    data.train = o.documents() ? part_of(train, *tokenizer) : part_of(train[0], *tokenizer);
+  });
+  detail::named(val.empty() ? name : o.val, [&] {
+    data.held_out = o.documents() ? part_of(held_out, *tokenizer) : part_of(held_out[0], *tokenizer);
+  });
+  return data;
+}
+
 }  // namespace
 
 std::optional<double> TextData::bigram_loss(Integer vocab_size) const {
@@ -159,43 +312,18 @@ std::optional<double> TextData::bigram_loss(Integer vocab_size) const {
 
 TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected) {
-  check_in("text", !o.vocab_size || o.tokenizer == TokenizerKind::byte_pair, "vocab_size ", o.vocab_size.value_or(0),
+  const std::optional<TokenizerKind> kind = o.kind();
+  check_in("text", !o.vocab_size || !kind || *kind == TokenizerKind::byte_pair, "vocab_size ", o.vocab_size.value_or(0),
            " is for the tokenizer bpe: that of ", o.tokenizer, " follows from the text");
   check_in("text", o.block_size >= 1 && o.block_size <= 1'000'000, "block_size ", o.block_size,
            " must be 1 to 1000000");
-  TextData data;
-  const std::string name = o.text.empty() ? "the text" : o.text, text = text_of_file(o.text, data.entropy);
-  check(!text.empty(), name, " is empty");
-  check_no_pointer(name, text);
-  data.identity = {static_cast<Index>(text.size()), crc32(text.data(), text.size())};
-  check(!expected || data.identity == *expected, name, " is not the text that the run began with");
+  check_in("text", !o.lines || o.separator.empty(), "lines are documents of one line, and separator is for documents ",
+           "of several: give one of them");
+  if (!tokenizer && !kind) tokenizer = given_tokenizer(o);
+  TextData data = is_folder(o.text) ? read_tokens(o, tokenizer, expected) : read_words(o, tokenizer, expected);
+  if (o.documents()) return data;
 
-  if (o.tokenizer == TokenizerKind::character)
-    if (const std::string problem = encoding_problem(text, name); !problem.empty()) throw Error(problem);
-
-  std::vector<std::string_view> train, held_out;
-  std::string to_learn;
-  if (o.lines) {
-    split_documents(text, name, train, held_out);
-    data.documents = static_cast<Index>(train.size() + held_out.size());
-    const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
-    if (characters) detail::named(name, [&] { detail::check_characters(text); });
-    for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");
-    for (const std::string_view document : held_out) to_learn.append(characters ? document : "");
-  } else {
-    const std::size_t split = split_point(text);
-    train = {std::string_view(text).substr(0, split)};
-    held_out = {std::string_view(text).substr(split)};
-    to_learn = o.tokenizer == TokenizerKind::character ? std::string_view(text) : train[0];
-  }
-  const std::vector<std::string> specials =
-      o.lines ? std::vector<std::string>{end_of_text} : std::vector<std::string>();
-  detail::named(name, [&] {
-    if (!tokenizer) tokenizer = train_tokenizer(o.tokenizer, to_learn, o.vocab_size.value_or(512), specials);
-    data.train = o.lines ? part_of(train, *tokenizer) : part_of(train[0], *tokenizer);
-    data.held_out = o.lines ? part_of(held_out, *tokenizer) : part_of(held_out[0], *tokenizer);
-  });
-  if (o.lines) return data;
+  const std::string name = o.text.empty() ? "the text" : o.text;
   check(static_cast<Index>(data.train.ids.size()) > o.block_size && data.held_out.ids.size() >= 2, name, " has ",
         data.train.ids.size(), " tokens to train on and ", data.held_out.ids.size(), " to hold out, and a block of ",
         o.block_size, " needs ", o.block_size + 1, " and 2: a smaller block_size may do");

@@ -29,6 +29,12 @@ Batch rows_of(const std::vector<std::vector<Index>>& windows) {
 
 }  // namespace
 
+std::optional<TokenizerKind> TextOptions::kind() const {
+  for (const Word<TokenizerKind>& word : words(TokenizerKind()))
+    if (tokenizer == word.name) return word.value;
+  return {};
+}
+
 TextTask::TextTask(const Options& o, const std::string& state) : Task("TextTask"), options(o) {
   if (state.empty()) {
     data_ = std::make_unique<const TextData>(read_text(o, tokenizer_));
@@ -37,10 +43,19 @@ TextTask::TextTask(const Options& o, const std::string& state) : Task("TextTask"
   }
   const Json document = parse_json(state, "the text's state");
   const JsonPlace kept(document, "the text's state");
-  identity_ = {kept.at("bytes").as_integer(), static_cast<std::uint32_t>(kept.at("crc32").as_integer())};
+  const auto number = [&](const char* name) { return kept.find(name) ? kept.at(name).as_integer() : 0; };
+  identity_ = {kept.at("bytes").as_integer(), number("val_bytes"),
+               static_cast<std::uint32_t>(kept.at("crc32").as_integer()),
+               static_cast<std::uint32_t>(number("val_crc32"))};
   tokenizer_ = tokenizer_from(kept.at("tokenizer").as_string());
-  check_in("text", tokenizer_->kind() == o.tokenizer && (!o.lines || tokenizer_->special(end_of_text) >= 0),
+  const bool same_kind = tokenizer_->kind() == o.kind().value_or(tokenizer_->kind());
+  check_in("text", same_kind && (!o.documents() || tokenizer_->special(end_of_text) >= 0),
            "the options tokenizer and lines ask for another tokenizer than the run began with");
+}
+
+Index TextTask::vocab_size() const {
+  const Index tokens = tokenizer_->vocab_size();
+  return options.kind() ? tokens : std::max(tokens, options.vocab_size.value_or(0));
 }
 
 const TextData& TextTask::data() const {
@@ -52,8 +67,9 @@ const TextData& TextTask::data() const {
 }
 
 std::string TextTask::state() const {
-  return text_of(
-      Json::object({{"bytes", identity_.bytes}, {"crc32", identity_.crc}, {"tokenizer", tokenizer_->json_text()}}));
+  Json all = Json::object({{"bytes", identity_.bytes}, {"crc32", identity_.crc}});
+  if (identity_.val_bytes > 0) all.add("val_bytes", identity_.val_bytes).add("val_crc32", identity_.val_crc);
+  return text_of(all.add("tokenizer", tokenizer_->json_text()));
 }
 
 std::string TextTask::description() const {
@@ -61,13 +77,16 @@ std::string TextTask::description() const {
   const Index V = vocab_size();
   std::string text = options.text.empty() ? "a text of mote's own" : readable_text(options.text, "");
   text += ", " + std::to_string(d.identity.bytes) + " bytes, " + std::to_string(V) + " tokens (" +
-          text_of(options.tokenizer) + "), ";
-  text += options.lines ? std::to_string(d.held_out.starts.size() - 1) + " of its " + std::to_string(d.documents) +
-                              " documents held out"
-                        : "the last tenth held out";
+          readable_text(options.tokenizer, "") + "), ";
+  if (options.documents())
+    text +=
+        std::to_string(d.held_out.starts.size() - 1) + " of its " + std::to_string(d.documents) + " documents held out";
+  else
+    text += identity_.val_bytes == 0 ? "the last tenth held out"
+                                     : readable_text(options.val.empty() ? "val.bin" : options.val, "") + " held out";
   if (const std::optional<double> loss = d.bigram_loss(V))
     text += "; a bigram model's loss there is " + fixed_text(*loss, 4) + loss_note(*loss);
-  if (d.entropy && !options.lines)
+  if (d.entropy && !options.documents() && identity_.val_bytes == 0)
     text += "; the least possible is " + general_text(*d.entropy / math::log(2.0), 3) + " bits per byte";
   return text;
 }
@@ -150,7 +169,7 @@ Questions TextTask::questions(Index count, Split split, const Generator& random)
 }
 
 std::string TextTask::word(Index id) const {
-  const std::string& token = tokenizer_->token(id);
+  const std::string token = bytes_of(id);
   const bool shows = valid_utf8(token) == token;
   std::string word;
   for (const char c : token) {
@@ -168,11 +187,11 @@ std::string TextTask::word(Index id) const {
 }
 
 std::string TextTask::text(std::span<const Index> ids) const {
-  const Index separator = options.lines ? tokenizer_->special(end_of_text) : -1;
+  const Index separator = options.documents() ? tokenizer_->special(end_of_text) : -1;
   std::string bytes;
   for (const Index id : ids)
     if (id != separator)
-      bytes += tokenizer_->token(id);
+      bytes += bytes_of(id);
     else if (!bytes.empty() && bytes.back() != '\n')
       bytes += '\n';
 
@@ -188,7 +207,7 @@ std::string TextTask::text(std::span<const Index> ids) const {
 
 std::vector<Index> TextTask::ids(const std::string& text) const {
   std::vector<Index> ids;
-  if (options.lines) ids.push_back(tokenizer_->special(end_of_text));
+  if (options.documents()) ids.push_back(tokenizer_->special(end_of_text));
   const std::vector<Index> rest = tokenizer_->encode(text);
   ids.insert(ids.end(), rest.begin(), rest.end());
   if (!ids.empty()) return ids;

@@ -14,19 +14,30 @@
 namespace mote {
 
 struct TextOptions {
-  std::string text;  ///< its path; empty: one that mote makes itself
-  TokenizerKind tokenizer = TokenizerKind::character;
+  std::string text = {};           ///< its path, or a folder with nanoGPT's train.bin and val.bin; empty: mote's own
+  std::string val = {};            ///< the path of what is held out; empty: a tenth of the text
+  std::string tokenizer = "char";  ///< a TokenizerKind, or the path of a tokenizer that is there (load_tokenizer)
   std::optional<Index> vocab_size = {};
   bool lines = false;
+  std::string separator = {};  ///< between documents of several lines; \n and \t stand for those characters
   Index block_size = 64;
   template <class V>
   void visit(V& v) {
-    v("text", text, "a file to learn, any bytes; not given: a text that mote makes itself", {.may_change = true});
-    v("tokenizer", tokenizer, "what a token is: a character, a byte, or bytes that often come together");
-    v("vocab_size", vocab_size, "with bpe, tokens at most; default: 512");
+    v("text", text,
+      "a file to learn, any bytes, or nanoGPT's folder with train.bin; not given: a text that mote makes itself",
+      {.may_change = true});
+    v("val", val, "a file to hold out; not given: a tenth of the text", {.may_change = true});
+    v("tokenizer", tokenizer,
+      "what a token is: char, byte, bpe (bytes that often come together), or the path of a vocabulary: a run, a folder "
+      "or file of Hugging Face's or nanoGPT's");
+    v("vocab_size", vocab_size, "with bpe, tokens at most; default: 512. Of a given vocabulary, rows of the model");
     v("lines", lines, "every line is a document of its own");
+    v("separator", separator, "what stands between documents of several lines, such as <|endoftext|>");
     v("block_size", block_size, "the longest context, in tokens");
   }
+  bool documents() const { return lines || !separator.empty(); }
+  /// The kind that `tokenizer` names; nothing: it is a path.
+  std::optional<TokenizerKind> kind() const;
 };
 
 /// Tokens of one split: one behind the other, or documents, each between two tokens that separate documents.
@@ -39,16 +50,16 @@ struct TextPart {
   }
 };
 
-/// Which text it is.
+/// Which text it is, and which text is held out if that is one of its own.
 struct TextIdentity {
-  Index bytes = 0;
-  std::uint32_t crc = 0;
+  Index bytes = 0, val_bytes = 0;
+  std::uint32_t crc = 0, val_crc = 0;
   friend bool operator==(const TextIdentity&, const TextIdentity&) = default;
 };
 
-/// A text is split as nanoGPT does it, the last tenth of its characters (of its bytes, if it is no UTF-8) being held
-/// out; of documents one in ten is, selected by its hash, so that none is in both splits. A byte-pair tokenizer is
-/// trained on what is not held out, one of characters on all.
+/// What is held out is a text of its own, if there is one. Otherwise a text is split as nanoGPT does it: the last tenth
+/// of its characters is held out (of its bytes, if it is no UTF-8). Of documents one in ten is, selected by its hash,
+/// so that none is in both splits. A byte-pair tokenizer is trained on what is not held out, one of characters on all.
 struct TextData {
   TextPart train, held_out;
   TextIdentity identity;
@@ -64,7 +75,8 @@ struct TextData {
 
 /// Reads, splits and encodes the text; makes the tokenizer unless there is one. Errors, one sentence each: a file that
 /// cannot be read, is empty, larger than 100 MB, too short for a block, or, with char, no UTF-8, and what converts it;
-/// documents that are all alike; a special token in a document; another text than the one `expected`.
+/// documents that are all alike; a special token in a text; tokens that the vocabulary does not have; another text than
+/// the one `expected`.
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 
@@ -77,9 +89,8 @@ struct SyntheticText {
 /// Some ask and answer, and some count: what they repeat costs nothing to a model that looks back.
 SyntheticText synthetic_text(Integer bytes);
 
-/// Windows of block_size tokens, each from anywhere in the text; with `lines` whole documents, of long ones a window.
-/// Line ends and a byte order mark are text as anything else is, but for the line ends between documents. ids and
-/// targets [B, T], T at most block_size. No answer is right: a question is only a beginning, a line end or the token
+/// Windows of block_size tokens, each from anywhere in the text; or whole documents, of long ones a window. Line ends
+/// and a byte order mark are text as anything else is, but for the line ends between documents. ids and targets [B, T], T at most block_size. No answer is right: a question is only a beginning, a line end or the token
 /// between documents. Errors: those of read_text().
 class TextTask : public Task {
  public:
@@ -90,7 +101,8 @@ class TextTask : public Task {
   explicit TextTask(const Options& options = {}, const std::string& state = {});
 
   std::string description() const override;
-  Index vocab_size() const override { return tokenizer_->vocab_size(); }
+  /// Of a given vocabulary at least options.vocab_size.
+  Index vocab_size() const override;
   Index block_size() const override { return options.block_size; }
   Recipe recipe() const override { return recipe_of(options); }
   /// nanoGPT's for a CPU, and an average of the weights; documents, which are short, come in larger batches. No text is
@@ -115,7 +127,7 @@ class TextTask : public Task {
   std::string word(Index id) const override;
   /// The text, with U+FFFD for what is no UTF-8; documents are separated by line ends, which CRLF and CR are, too.
   std::string text(std::span<const Index> ids) const override;
-  /// Of a text; with `lines`, of the beginning of a document. Errors: a special token in it; those of the tokenizer.
+  /// Of a text; where it has documents, of the beginning of one. Errors: a special token in it; those of the tokenizer.
   std::vector<Index> ids(const std::string& text) const override;
 
  private:
@@ -124,6 +136,8 @@ class TextTask : public Task {
 
   std::unique_ptr<Tokenizer> tokenizer_;
   TextIdentity identity_;
+  /// The token's bytes; of a row of the model that no token has, a byte that is no UTF-8.
+  std::string bytes_of(Index id) const { return id < tokenizer_->vocab_size() ? tokenizer_->token(id) : "\xff"; }
   mutable std::unique_ptr<const TextData> data_;
 };
 

@@ -106,13 +106,24 @@ std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view 
 /// Errors, which name `what` and the place: anything that json_text() would not have produced.
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what = "tokenizer");
 
-/// GPT-2's tokenizer from the two files that it is published in. What is neither a byte nor the product of a merge must
-/// be a special token, <|...|>. Lines may end as on Windows, and the line "#version" may be missing.
+/// GPT-2's tokenizer from the two files that it is published in, and from added_tokens.json where it lies beside them.
+/// An entry that is neither a byte nor the product of a merge is a special token. An id without an entry becomes one,
+/// too. Lines may end as on Windows, and the line "#version" may be missing.
 /// Errors, with the file and the line or token: anything that makes no tokenizer.
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt);
+/// Hugging Face's tokenizer.json with byte-level pairs, as GPT-2's: encode(), decode() and special tokens agree with
+/// transformers. Errors: whatever else the file may ask for, by its name: another model, a normalizer, another
+/// pre_tokenizer, a post_processor that adds tokens, truncation, padding, an added token that is not special.
+std::unique_ptr<Tokenizer> load_huggingface_tokenizer(const std::string& tokenizer_json);
+/// nanoGPT's meta.pkl of characters, in its order. Errors: a file that is none.
+std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& meta_pkl);
 
-/// The tokenizer as others read it, into a folder: of characters nanoGPT's meta.pkl, of byte pairs GPT-2's two files,
-/// of bytes nothing. Errors: those of writing.
+/// The tokenizer that lies at a path: a run of mote or one of its checkpoints, tokenizer.json, meta.pkl, or a folder
+/// with one of these or with GPT-2's two files. Null: nothing of it is there. Errors: those of reading.
+std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
+
+/// The tokenizer as others read it, into a folder: nanoGPT's meta.pkl, and of byte pairs GPT-2's two files. What is no
+/// UTF-8 is U+FFFD in meta.pkl, whose stoi has tokens of one character alone. Errors: those of writing.
 void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder);
 
 }  // namespace mote

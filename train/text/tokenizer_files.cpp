@@ -1,7 +1,13 @@
-// Tokenizers by kind: trained, read from JSON, written for others.
+// Tokenizers by kind: trained, read from JSON and from the files of others, written for others.
+#include <map>
+
 #include "engine/io/files/file.h"
 #include "engine/io/files/torch_file.h"
 #include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
+#include "engine/io/text/utf8_stream.h"
+#include "train/run/run_folder.h"
+#include "train/run/settings.h"
 #include "train/text/byte_pair.h"
 #include "train/text/characters.h"
 
@@ -74,19 +80,68 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
   });
 }
 
+std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& path) {
+  const TorchValue meta = detail::unpickled(path, read_file(path, detail::longest_vocabulary));
+  const auto* const all = std::get_if<TorchDict>(&meta.value);
+  const TorchValue* const entry = all ? all->find(std::string("itos")) : nullptr;
+  const auto* const itos = entry ? std::get_if<TorchDict>(&entry->value) : nullptr;
+  check(itos, path, " has no dict itos, as nanoGPT's meta.pkl of characters has");
+
+  std::map<Index, std::string> by_id;
+  for (const TorchItem& item : itos->items) {
+    const auto* const id = std::get_if<Index>(&item.key);
+    const auto* const text = std::get_if<std::string>(&item.value.value);
+    check(id && text, path, ": itos has an entry that is no number with its text");
+    by_id[*id] = *text;
+  }
+  std::vector<std::string> characters;
+  std::vector<SpecialToken> specials;
+  Index next = 0;
+  for (const auto& [id, text] : by_id) {
+    check(id == next, path, ": itos has no entry ", next);
+    ++next;
+    const auto [length, code] = detail::character_at(text, 0);
+    if (code && length == text.size())
+      characters.push_back(text);
+    else
+      specials.push_back({id, text});
+  }
+  return detail::named(path, [&] { return std::make_unique<CharacterTokenizer>(characters, std::move(specials)); });
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
+  const std::string checkpoint = is_folder(path) ? newest_checkpoint(path) : path.ends_with(".safetensors") ? path : "";
+  if (!checkpoint.empty()) {
+    const std::string state = saved_state(SafetensorsFile(checkpoint));
+    if (state.empty()) return nullptr;
+    const Json document = parse_json(state, checkpoint);
+    return tokenizer_from(JsonPlace(document, checkpoint).at("tokenizer").as_string(), checkpoint);
+  }
+  if (!is_folder(path)) return path.ends_with(".pkl") ? load_nanogpt_tokenizer(path) : load_huggingface_tokenizer(path);
+
+  const auto inside = [&](const char* name) { return path + "/" + name; };
+  if (file_exists(inside("tokenizer.json"))) return load_huggingface_tokenizer(inside("tokenizer.json"));
+  if (file_exists(inside("vocab.json")) && file_exists(inside("merges.txt")))
+    return load_gpt2_tokenizer(inside("vocab.json"), inside("merges.txt"));
+  if (file_exists(inside("meta.pkl"))) return load_nanogpt_tokenizer(inside("meta.pkl"));
+  return nullptr;
+}
+
 void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder) {
   const Index V = tokenizer.vocab_size();
-  if (tokenizer.kind() == TokenizerKind::character) {
-    TorchDict stoi, itos;
-    for (Index id = 0; id < V; ++id) {
-      const std::string& token = tokenizer.token(id);
-      itos.items.push_back({id, {token}});
-      if (const Index special = tokenizer.special(token); special < 0 || special == id)  // of two, the special one
-        stoi.items.push_back({token, {id}});
-    }
-    write_file(folder + "/meta.pkl",
-               detail::pickled({TorchDict{{{"vocab_size", {V}}, {"stoi", {stoi}}, {"itos", {itos}}}}}));
+  TorchDict stoi, itos;
+  for (Index id = 0; id < V; ++id) {
+    const std::string& token = tokenizer.token(id);
+    itos.items.push_back({id, {valid_utf8(token)}});
+    // stoi has what one character is, of two such tokens the special one.
+    const Index special = tokenizer.special(token);
+    const auto [length, code] = detail::character_at(token, 0);
+    const bool found = special == id || (special < 0 && code && length == token.size());
+    if (found) stoi.items.push_back({token, {id}});
   }
+  write_file(folder + "/meta.pkl",
+             detail::pickled({TorchDict{{{"vocab_size", {V}}, {"stoi", {stoi}}, {"itos", {itos}}}}}));
+
   if (tokenizer.kind() == TokenizerKind::byte_pair) {
     const Json all = parse_json(tokenizer.json_text(), "tokenizer");
     Json ids = Json::object();

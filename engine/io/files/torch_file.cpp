@@ -77,15 +77,19 @@ using PickleNode = std::variant<std::monostate, bool, Index, double, std::string
 
 class Unpickler {
  public:
-  explicit Unpickler(const ByteSource& source) : source_(source), members_(read_zip(source)) {}
+  explicit Unpickler(const ByteSource& source) : source_(source) {}
 
-  TorchValue run() {
+  TorchValue of_archive() {
+    members_ = read_zip(source_);
     for (const auto& [name, member] : members_)
       if (name.ends_with("/data.pkl")) folder_ = name.substr(0, name.size() - 8);
-    const std::string pickle = text_in("data.pkl");
-    rest_ = pickle;
     rule(!members_.contains(folder_ + "byteorder") || text_in("byteorder") == "little", "it is big-endian");
-    rule(take(2) == "\x80\2", "its pickle is not of protocol 2");
+    return of_pickle(text_in("data.pkl"));
+  }
+  TorchValue of_pickle(const std::string& pickle) {
+    rest_ = pickle;
+    const std::string_view begin = take(2);
+    rule(begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5, "its pickle is not of protocol 2 to 5");
     for (;;) {
       const char op = take(1)[0];
       if (op == '.') return tree(top(1)[0], 0);
@@ -182,8 +186,8 @@ class Unpickler {
       const std::string_view bytes = take(8);
       return push(__builtin_bit_cast(double, little_endian(std::string(bytes.rbegin(), bytes.rend()))));
     }
-    if (op == 'X') {
-      const std::string_view text = take(number(4));
+    if (op == 'X' || op == '\x8c') {
+      const std::string_view text = take(number(op == 'X' ? 4 : 1));
       if (!detail::is_utf8(text)) return push(TorchObject{"str that is not UTF-8"});
       return push(std::string(text));
     }
@@ -194,13 +198,16 @@ class Unpickler {
     if (op == 'a' || op == 'e') return append(']', op == 'a' ? top(1) : from_mark());
     if (op == 's' || op == 'u') return append('}', op == 's' ? top(2) : from_mark());
     if (op == 'q' || op == 'r') return void(memo_[number(op == 'q' ? 1 : 4)] = last());
+    if (op == '\x94') return void(memo_[memo_.size()] = last());
     if (op == 'h' || op == 'j') {
       const auto found = memo_.find(number(op == 'h' ? 1 : 4));
       has(found != memo_.end());
       return stack_.push_back(found->second);
     }
-    if (op == 'c') {
-      const std::string module = line(), name = detail::shortened(module + "." + line());
+    if (op == 'c' || op == '\x93') {
+      const PickleIds parts = op == 'c' ? PickleIds() : top(2);
+      const std::string module = op == 'c' ? line() : as<std::string>(parts[0]);
+      const std::string name = detail::shortened(module + "." + (op == 'c' ? line() : as<std::string>(parts[1])));
       const auto* const known = std::find_if(torch_globals.begin(), torch_globals.end(),
                                              [&](const TorchGlobal& g) { return g.name == name; });
       if (known != torch_globals.end()) return push(static_cast<TorchGlobals>(known - torch_globals.begin()));
@@ -216,6 +223,7 @@ class Unpickler {
       return;
     }
     if (op == 'Q') return push(storage(items(')', top(1)[0])));
+    if (op == '\x95') return void(take(8));  // the length of a frame
     if (op == '0') return void(top(1));
     if (op == '1') return void(from_mark());
     rule(false, "its pickle has opcode 0x", detail::hex_text(static_cast<unsigned char>(op), 2),
@@ -435,8 +443,13 @@ const TorchValue* TorchDict::find(const TorchKey& key) const {
   return nullptr;
 }
 
-TorchValue load_torch(const ByteSource& source) { return Unpickler(source).run(); }
+TorchValue load_torch(const ByteSource& source) { return Unpickler(source).of_archive(); }
 TorchValue load_torch(const std::string& path) { return load_torch(file_source(path)); }
+
+TorchValue detail::unpickled(const std::string& name, const std::string& pickle) {
+  const ByteSource source{name, pickle.size(), {}};
+  return Unpickler(source).of_pickle(pickle);
+}
 
 std::string detail::pickled(const TorchValue& value) { return Pickler(value).pickle; }
 

@@ -69,6 +69,8 @@ void save_torch(const std::string& path, const TorchValue& value);
 namespace detail {
 /// The pickle of a tree without tensors, as Python's pickle.load reads it. Errors: those of save_torch.
 std::string pickled(const TorchValue& value);
+/// And what pickle.dump has written, without tensors. Errors: those of load_torch; they begin with the name.
+TorchValue unpickled(const std::string& name, const std::string& pickle);
 /// The bytes of the file, piece by piece.
 void write_torch(const std::function<void(const void* data, std::size_t bytes)>& put, const TorchValue& value);
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "engine/io/files/file.h"
+#include "nn/torch_state.h"
 #include "tests/random_text.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -111,16 +112,16 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
   CHECK(with([](Files& f) { f.merges.push_back(std::string("<|endoftext|> a")); }) ==
         "merges.txt: line 4: '<|endoftext|>' is not in the vocabulary");
   CHECK(with([](Files& f) { f.merges.clear(); }) == "merges.txt: has no merges");
-  CHECK(with([](Files& f) { f.merges.pop_back(); }) ==
-        "vocab.json: '\u0120ab' is neither a byte nor the product of a merge");
-  CHECK(with([](Files& f) { f.tokens.push_back("a b"); }) == "vocab.json: 'a b' stands for no bytes");
+  CHECK(with([](Files& f) { f.tokens.push_back("a b"), f.merges.push_back("a b c"); }) ==
+        "merges.txt: line 4: 'a b c' must be two tokens with a space between them");
   CHECK(with([](Files& f) { f.tokens[64] = "<|a|>"; }) == "vocab.json: 'a', byte 97, is missing");
   CHECK(with([](Files& f) { f.tokens.push_back("<||>"), f.tokens.push_back("<|" + std::string(80, 'x') + "|>"); }) ==
         "(no error)");
   const std::string v = good.vocabulary(), m = good.lines();
   const auto other_id = [&](const std::string& id) { return v.substr(0, v.rfind(' ') + 1) + id + "}"; };
-  CHECK(good.error(other_id("259"), m) ==
-        "vocab.json: the id 259 of '<|endoftext|>' is not one of 0 to 258, for 259 tokens");
+  CHECK(good.error(other_id("-1"), m) == "vocab.json: the id -1 of '<|endoftext|>' is not one of 0 to 9999999");
+  CHECK(good.error(other_id("10000000"), m).starts_with("vocab.json: the id 10000000 of '<|endoftext|>' is not one"));
+  CHECK(good.error(other_id("9999999"), m) == "vocab.json leaves out more than 1000 ids, 1259 among them");
   CHECK(good.error(other_id("257"), m) == "vocab.json: '\u0120ab' and '<|endoftext|>' have the same id 257");
   CHECK(good.error(other_id("1.0"), m) ==
         "vocab.json: \"<|endoftext|>\" must be an integer, not a number with a fraction or an exponent");
@@ -131,6 +132,30 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
         }).find("/nowhere/vocab.json") != std::string::npos);
 }
 
+TEST_CASE("GPT-2's files: what is neither a byte nor a product is a special token, and so is an id without an entry") {
+  Files files;
+  files.merges.pop_back();  // the product of none then
+  for (const char* const token : {"<s>", "<pad>", "</s>"}) files.tokens.push_back(token);
+  std::string gap = files.vocabulary();
+  gap.insert(gap.size() - 1, ", \"<mask>\": 265");
+  const auto t = files.load(gap, files.lines());
+  CHECK(t->vocab_size() == 266);
+  CHECK(t->special("\u0120ab") == 257);
+  CHECK(t->special("<pad>") == 260);
+  CHECK(t->special("<mask>") == 265);
+  CHECK(t->special("<|no token 262|>") == 262);
+  CHECK(t->encode("ab<s>", SpecialText::allow) == Ids{256, 259});
+  CHECK(t->encode("ab ab") == Ids{256, 220, 256});
+  CHECK(tokenizer_from(t->json_text())->json_text() == t->json_text());
+
+  // added_tokens.json lies beside them: an entry that is there already, and two new ones.
+  put_file(files.folder.path("added_tokens.json"), "{\"<|endoftext|>\": 258, \"[PAD]\": 266}");
+  const auto more = files.load(gap, files.lines());
+  CHECK(more->special("[PAD]") == 266);
+  put_file(files.folder.path("added_tokens.json"), "{\"[PAD]\": 258}");
+  CHECK(files.error(gap, files.lines()) == "vocab.json: '<|endoftext|>' and '[PAD]' have the same id 258");
+}
+
 TEST_CASE("save_vocabulary: byte pairs as GPT-2's files, which are read back; characters as nanoGPT's pickle") {
   const TempFolder folder;
   const std::string text = "low lower lowest \xff\n newer newest";
@@ -138,7 +163,14 @@ TEST_CASE("save_vocabulary: byte pairs as GPT-2's files, which are read back; ch
   save_vocabulary(*pairs, folder.path());
   const auto back = load_gpt2_tokenizer(folder.path("vocab.json"), folder.path("merges.txt"));
   CHECK(back->json_text() == pairs->json_text());
-  CHECK(!file_exists(folder.path("meta.pkl")));
+  const TorchValue meta = detail::unpickled("meta.pkl", get_file(folder.path("meta.pkl")));
+  const auto& words = std::get<TorchDict>(detail::at(meta, "itos").value);
+  CHECK(std::get<std::string>(words.find(Index{97})->value) == "a");
+  CHECK(std::get<std::string>(words.find(Index{255})->value) == "\ufffd");
+  CHECK(std::get<std::string>(words.find(pairs->special(end_of_text))->value) == end_of_text);
+  const auto& numbers = std::get<TorchDict>(detail::at(meta, "stoi").value);
+  CHECK(std::get<Index>(numbers.find(std::string("a"))->value) == 97);
+  CHECK(numbers.find(std::string("low")) == nullptr);  // its sample.py looks up one character after the other
 
   save_vocabulary(*train_tokenizer(TokenizerKind::character, "\n\u00e9\U0001f600", 0, {}), folder.path());
   const auto text_of = [](const std::string& x) { return "X" + std::string{char(x.size()), 0, 0, 0} + x; };

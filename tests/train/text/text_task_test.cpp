@@ -28,7 +28,7 @@ struct File {
   explicit File(const std::string& content) { put_file(path, content); }
   TextOptions options(TokenizerKind kind = TokenizerKind::character, Index block = 8, bool lines = false) const {
     TextOptions o;
-    o.text = path, o.tokenizer = kind, o.block_size = block, o.lines = lines;
+    o.text = path, o.tokenizer = text_of(kind), o.block_size = block, o.lines = lines;
     return o;
   }
   std::string error(const TextOptions& o) const {
@@ -270,7 +270,7 @@ TEST_CASE("text task: what is refused, in one sentence") {
   TextOptions sized = file.options();
   sized.vocab_size = 300;
   CHECK(with("ab", sized) == "text: vocab_size 300 is for the tokenizer bpe: that of char follows from the text");
-  sized.tokenizer = TokenizerKind::byte_pair;
+  sized.tokenizer = "bpe";
   sized.vocab_size = 200;
   CHECK(with("ab", sized) == "FILE: train_tokenizer: vocab_size 200 must be 256 (all bytes) to 1000000");
   CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) == "FILE has 1 line: some must be held out");
@@ -309,7 +309,12 @@ TEST_CASE("text task: what is refused, in one sentence") {
   nowhere.text = file.folder.path("none");
   CHECK(error_of([&] { TextTask{nowhere}; }).find("none") != std::string::npos);
   nowhere.text = file.folder.path();
-  CHECK(error_of([&] { TextTask{nowhere}; }) == "cannot read '" + file.folder.path() + "': Is a directory");
+  CHECK(error_of([&] { TextTask{nowhere}; }) ==
+        file.folder.path() + " is a folder without train.bin and val.bin: give the text's file");
+  nowhere.text = file.path;
+  nowhere.tokenizer = "words";
+  CHECK(error_of([&] { TextTask{nowhere}; }) ==
+        "text: tokenizer 'words' is none of char, byte, bpe, and no file or folder");
   std::filesystem::resize_file(file.path, 1'000'000'000);  // sparse
   CHECK(file.error(file.options()).find("100000000") != std::string::npos);
 }

@@ -1,5 +1,5 @@
-// Runs that leave and come back: through nanoGPT's file in every bit, and the files of Hugging Face's Trainer.
-#include "train/run/run_state.h"
+// Runs that leave and come back through nanoGPT's file in every bit; its settings here, and ours there.
+#include "train/run/nanogpt.h"
 
 #include "engine/io/files/file.h"
 #include "models/gpt_files.h"
@@ -11,7 +11,7 @@
 #include "train/run/settings.h"
 #include "train/text/text_task.h"
 
-namespace mote::test::run_state_test {
+namespace mote::test::nanogpt_test {
 namespace {
 
 TextOptions options() {
@@ -73,7 +73,7 @@ TEST_CASE("run state: out to nanoGPT's file and back, a run ends in the bits of 
                nanogpt_checkpoint(out, nanogpt_names(out), nanogpt_args(out.config), recipe(7), left, settings));
 
     const TorchValue file = load_torch(folder.path("ckpt.pt"));
-    CHECK(nanogpt_settings(file) == settings);
+    CHECK((nanogpt_settings(file).own && nanogpt_settings(file).all == settings));
     GPT back(config(task, bias), Generator(6));
     const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe(12), back);
     const RunState came = nanogpt_state(file, back, nanogpt_names(back), *optimizer, 3);
@@ -108,7 +108,7 @@ TEST_CASE("run state: nanoGPT's file as its trainer reads it, and one that its t
   CHECK(std::get<TorchDict>(detail::at(file, "model").value).find("lm_head.weight"));
   std::erase_if(std::get<TorchDict>(file.value).items,
                 [](const TorchItem& i) { return i.key == decltype(i.key)("mote"); });
-  const FieldValues its = nanogpt_settings(file);
+  const FieldValues its = nanogpt_settings(file).all;
   CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("model.n_embd", "8")) != its.end());
   CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("training.warmup_iters", "3")) !=
         its.end());
@@ -144,5 +144,83 @@ TEST_CASE("run state: nanoGPT's file as its trainer reads it, and one that its t
         "export: there the optimizer is AdamW, not sgd");
 }
 
+/// A file as nanoGPT writes it, with its config and model_args.
+TorchValue its_file(const TorchDict& config) {
+  const TorchDict args{{{"n_layer", {Index{1}}}, {"vocab_size", {Index{65}}}, {"block_size", {Index{16}}}}};
+  return {TorchDict{{{"config", {config}}, {"model_args", {args}}}}};
+}
+std::string setting(const NanogptSettings& of, const std::string& name) {
+  std::string value = "(none)";
+  for (const auto& [key, text] : of.all)
+    if (key == name) value = text;
+  return value;
+}
+
+TEST_CASE("nanoGPT's settings: each is taken, has no effect, or is named") {
+  TorchDict config{{{"out_dir", {std::string("out")}},
+                    {"dataset", {std::string("shakespeare_char")}},
+                    {"learning_rate", {3e-5}},
+                    {"decay_lr", {true}},
+                    {"warmup_iters", {Index{5}}},
+                    {"lr_decay_iters", {Index{40}}},
+                    {"min_lr", {1e-5}},
+                    {"compile", {false}},
+                    {"label_smoothing", {0.1}},
+                    {"n_layer", {Index{12}}}}};
+  NanogptSettings its = nanogpt_settings(its_file(config));
+  CHECK(setting(its, "model.n_layer") == "1");  // model_args say how the model is
+  CHECK(setting(its, "task.block_size") == "16");
+  CHECK(setting(its, "training.schedule") == "cosine");
+  CHECK(setting(its, "training.warmup_iters") == "5");
+  CHECK(setting(its, "training.min_lr") == "1e-05");
+  CHECK(setting(its, "training.ema_decay") == "0");
+  CHECK((its.dataset == "shakespeare_char" && its.vocab_size == 65 && !its.own));
+  CHECK(its.unknown == std::vector<std::string>{"label_smoothing = 0.1"});
+  for (const char* const nothing : {"training.out_dir", "model.vocab_size", "training.compile", "training.decay_lr"})
+    CHECK(setting(its, nothing) == "(none)");
+
+  // Its finetune_shakespeare.py: no decay, and the three settings of the decay as they were.
+  config.items[3].value = {false};
+  config.items[6].value = {6e-5};
+  its = nanogpt_settings(its_file(config));
+  CHECK(setting(its, "training.schedule") == "constant");
+  CHECK(setting(its, "training.warmup_iters") == "0");
+  CHECK(setting(its, "training.min_lr") == "(none)");
+  CHECK(setting(its, "training.lr_decay_iters") == "(none)");
+
+  config.items[3].value = {true};
+  config.items[4].value = {Index{100}};
+  CHECK(error_of([&] { nanogpt_settings(its_file(config)); }) ==
+        "torch: its warmup_iters, 100, are more than its lr_decay_iters, 40: such a learning rate mote does not have");
+}
+
+TEST_CASE("nanoGPT's config file: all settings of a run in its words; what it would do otherwise has a name") {
+  Recipe r = recipe(7);
+  r.eval_interval = 0, r.warmup_iters = 30;
+  const std::string text = nanogpt_config_file({{"n_layer", "1"}, {"bias", "false"}, {"vocab_size", "65"}}, r, "/a'b");
+  const auto has = [&](const std::string& line) { return text.find("\n" + line + "\n") != std::string::npos; };
+  CHECK(has("out_dir = '/a\\'b'"));
+  CHECK(has("dataset = '/a\\'b'"));
+  CHECK(has("init_from = 'resume'"));
+  CHECK(has("bias = False"));
+  CHECK(has("n_layer = 1"));
+  CHECK(has("decay_lr = True"));
+  CHECK(has("warmup_iters = 20"));  // it ends with the decay here
+  CHECK(has("lr_decay_iters = 20"));
+  CHECK(has("min_lr = 0.0001"));
+  CHECK(has("eval_interval = 7"));
+  CHECK(has("grad_clip = 1.0"));
+  CHECK(has("beta1 = 0.9"));
+  for (const char* const unknown : {"vocab_size", "schedule", "ema_decay", "optimizer"})
+    CHECK(text.find(std::string("\n") + unknown) == std::string::npos);
+
+  CHECK(nanogpt_difference(r, 7) == "");
+  r.schedule = ScheduleKind::constant;
+  CHECK(nanogpt_difference(r, 7) == "a warm-up before a constant learning rate");
+  CHECK(nanogpt_difference(r, 30) == "");
+  r.schedule = ScheduleKind::wsd;
+  CHECK(nanogpt_difference(r, 30) == "schedule wsd");
+}
+
 }  // namespace
-}  // namespace mote::test::run_state_test
+}  // namespace mote::test::nanogpt_test

@@ -1,0 +1,94 @@
+// Hugging Face's tokenizer.json: what of it is byte-level pairs, and what is refused.
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
+#include "train/text/byte_pair.h"
+
+namespace mote {
+namespace {
+
+/// A member that is given: not null.
+const Json* given(const JsonPlace& object, const char* name) {
+  const Json* const value = object.find(name);
+  return value && !value->is(Json::Kind::null) ? value : nullptr;
+}
+
+/// Errors: the member asks for anything but one of these values; a missing one and null ask for nothing.
+void only(const JsonPlace& object, const char* name, std::initializer_list<Json> values) {
+  const Json* const value = given(object, name);
+  if (!value || std::find(values.begin(), values.end(), *value) != values.end()) return;
+  object.at(name).fail("is not " + text_of(*values.begin()) + ": mote has no such tokenizer");
+}
+
+/// Errors: a member besides these.
+void no_others(const JsonPlace& object, std::initializer_list<std::string_view> known) {
+  for (const JsonMember& m : object.members())
+    if (std::find(known.begin(), known.end(), m.name) == known.end())
+      object.at(m).fail("is a member that mote does not know");
+}
+
+/// Errors: a part that is another's than ByteLevel.
+void byte_level(const JsonPlace& root, const char* name, bool cuts) {
+  const JsonPlace part = root.at(name);
+  only(part, "type", {"ByteLevel"});
+  no_others(part, {"type", "add_prefix_space", "trim_offsets", "use_regex"});
+  if (!cuts) return;  // what else it says is about offsets
+  only(part, "add_prefix_space", {false});
+  only(part, "use_regex", {true});
+}
+
+void check_model(const JsonPlace& model) {
+  only(model, "type", {"BPE"});
+  no_others(model, {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+                    "byte_fallback", "ignore_merges", "vocab", "merges"});
+  only(model, "dropout", {nullptr});
+  only(model, "continuing_subword_prefix", {""});
+  only(model, "end_of_word_suffix", {""});
+  only(model, "byte_fallback", {false});
+  only(model, "ignore_merges", {false});
+}
+
+/// "left right", as a text or as two.
+std::vector<std::string> merges_of(const JsonPlace& list) {
+  std::vector<std::string> merges;
+  for (std::size_t i = 0; i < list.items().size(); ++i) {
+    const JsonPlace merge = list.at(i);
+    if (merge.value().is(Json::Kind::string)) {
+      merges.push_back(merge.as_string());
+      continue;
+    }
+    if (merge.items().size() != 2) merge.fail("is no pair");
+    merges.push_back(merge.at(0).as_string() + " " + merge.at(1).as_string());
+  }
+  return merges;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_huggingface_tokenizer(const std::string& path) {
+  const Json document = parse_json(read_file(path, detail::longest_vocabulary), path);
+  const JsonPlace root(document, path);
+  no_others(root, {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
+                   "decoder", "model"});
+  for (const char* const nothing : {"truncation", "padding", "normalizer"}) only(root, nothing, {nullptr});
+  byte_level(root, "pre_tokenizer", true);
+  byte_level(root, "decoder", false);
+  if (given(root, "post_processor")) byte_level(root, "post_processor", false);
+  const JsonPlace model = root.at("model");
+  check_model(model);
+
+  detail::VocabularyFile vocabulary = detail::read_vocabulary(model.at("vocab"), path);
+  if (given(root, "added_tokens")) {
+    const JsonPlace added = root.at("added_tokens");
+    for (std::size_t i = 0; i < added.items().size(); ++i) {
+      const JsonPlace token = added.at(i);
+      no_others(token, {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+      for (const char* const no : {"single_word", "lstrip", "rstrip"}) only(token, no, {false});
+      only(token, "special", {true});
+      detail::add_special(vocabulary, token.at("content").as_string(), token.at("id").as_integer());
+    }
+  }
+  const auto place = [&](std::size_t n) { return path + ": model.merges[" + std::to_string(n) + "]"; };
+  return detail::byte_pair_from(vocabulary, merges_of(model.at("merges")), place);
+}
+
+}  // namespace mote
