@@ -17,12 +17,12 @@ endfunction()
 
 # What there is to choose, and a task's own defaults.
 expect(0 "usage: .*--task +what to learn.*\\[copy\\].*--seed .*--task NAME --help" "^$" --help)
-expect(0 "^task +outcome +chance +steps +seconds +what.*\ncopy +>= 99.9 % +0 % +600 .*10 of 10 symbols.*\ninduction .*rows of 48 .*\nrepeat .*\ntwo_places " "^$" --task list)
+expect(0 "^task +outcome +chance +steps +seconds +what.*\ncopy +>= 99.9 % +0 % +600 .*10 of 10 symbols.*\ninduction .*rows of 48 .*\nrepeat .*\nselective_copy " "^$" --task list)
 expect(0 "--symbols [^\n]*\\[10\\].*--length [^\n]*\\[10\\].*--n_layer +blocks \\[2\\].*--position [^\n]*rotary[^\n]*\\[learned\\].*--max_iters [^\n]*\\[600\\].*--learning_rate [^\n]*\\[0.001\\]"
   "^$" --task copy --help)
 expect(0 "--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[32\\].*--optimizer [^\n]*\\[adam\\].*--max_iters [^\n]*\\[360\\]"
   "^$" --task repeat --help)
-expect(0 "--modulus [^\n]*\\[5\\].*--position [^\n]*\\[rotary\\].*--max_iters [^\n]*\\[1000\\]" "^$" --task two_places --modulus 5 --preset llama
+expect(0 "--modulus [^\n]*\\[7\\].*--position [^\n]*\\[rotary\\].*--max_iters [^\n]*\\[4000\\]" "^$" --task modular_addition --modulus 7 --preset llama
   --help)
 
 string(ASCII 27 escape)
@@ -32,7 +32,7 @@ expect(0 "--text [^\n]*\\[a␛b\\]" "^$" "--text=a${escape}b" --help)
 expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
 expect(2 "^$" "^[^\n]*unknown option --zzzzzzzz for --task [^\n]* \\(--help lists them all\\)\n$" --zzzzzzzz)
 expect(2 "^$" "^[^\n]*task 'copies' is none of adder10, [^\n]*\n$" copies)
-expect(2 "^$" "^[^\n]*unknown option --symbols for --task two_places [^\n]*\n$" --task two_places --symbols 5)
+expect(2 "^$" "^[^\n]*unknown option --symbols for --task parity [^\n]*\n$" --task parity --symbols 5)
 expect(2 "^$" "^[^\n]*unknown option --modulus for --task copy [^\n]*\n$" --modulus 5)
 
 # What keeps a model from learning.
@@ -172,7 +172,7 @@ expect(0 "question [abc][abc][abc][abc]   answer .*exact match on 60 held-out se
   "^$" --symbols 3 --length 4 --n_layer 1 --n_head 2 --n_embd 16 --max_iters 20 --sequences 60)
 expect(0 "exact match on 9 held-out .*attention: head [0-3] of layer [01] .*From the first repetition on, [0-9]+ % " "^$" --task induction --length 6
   --max_iters 5 --sequences 9)
-expect(0 "exact match on 9 held-out sequences: [0-9]+ [^\n]*\nfirst mistakes:\n(  question [0-6]+ [^\n]*\n)+$" "^$" --task two_places
+expect(0 "exact match on 9 held-out sequences: [0-9]+ [^\n]*\nfirst mistakes:\n(  question [01 ]+   answer (even|odd)   instead of (even|odd)\n)+$" "^$" --task parity
   --max_iters 5 --sequences 9)
 set(few --symbols 3 --length 4 --n_embd 16 --max_iters 20 --sequences 60)
 expect(0 "evaluation after 0 steps: held-out loss [0-9.]+, exact match [0-9]+ % \\(of questions to train on [0-9]+ %\\)\n  [abc]+   [abc|]+   (right|wrong)\n.*evaluation after 10 steps.*evaluation after 20 steps.*first mistakes:\n  question [abc]+   answer [abc|]+   instead of [abc]+\n"

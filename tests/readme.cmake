@@ -80,9 +80,9 @@ file(WRITE ${WORK_DIR}/nn/gated_mlp.h "${layer}")
 file(WRITE ${WORK_DIR}/train/optim/sign_sgd.h "${optimizer}")
 file(WRITE ${WORK_DIR}/train/tasks/rotate.h "${task}")
 file(READ ${SOURCE_DIR}/train/tasks/list.cpp list)
-string(REPLACE "    entry<TwoPlacesTask>" "${task_line}    entry<TwoPlacesTask>" longer "${list}")
-string(REPLACE "#include \"train/tasks/two_places.h\"" "#include \"train/tasks/rotate.h\"
-#include \"train/tasks/two_places.h\"" longer "${longer}")
+string(REPLACE "    entry<SelectiveCopyTask>" "${task_line}    entry<SelectiveCopyTask>" longer "${list}")
+string(REPLACE "#include \"train/tasks/selective_copy.h\"" "#include \"train/tasks/rotate.h\"
+#include \"train/tasks/selective_copy.h\"" longer "${longer}")
 file(WRITE ${WORK_DIR}/tasks.cpp "${longer}")
 file(WRITE ${WORK_DIR}/guide_test.cpp "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 ${layer_test}

@@ -33,9 +33,9 @@ for task in $("$train" --task list | awk 'NF == 0 { exit } NR > 1 { print $1 }')
   case $task in
     copy) options+=(--optimizer sgd) ;;
     induction) options+=(--optimizer adam --schedule constant --preset llama) ;;
+    parity) options+=(--position alibi --grad_clip 0 --gradient_accumulation_steps 2) ;;
     repeat) options+=(--save_interval 0) ;;
     text) options+=(--optimizer muon --tokenizer bpe --vocab_size 300 --ema_decay 0.9) ;;
-    two_places) options+=(--position alibi --grad_clip 0 --gradient_accumulation_steps 2) ;;
   esac
   # An option must not be given twice: those of the case replace the common ones.
   declare -A last=()

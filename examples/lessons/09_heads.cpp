@@ -9,7 +9,7 @@
 #include "nn/nn.h"
 #include "nn/reach.h"
 #include "train/optim/adamw.h"
-#include "train/tasks/two_places.h"
+#include "train/tasks/task.h"
 
 using namespace mote;
 namespace {
@@ -50,7 +50,19 @@ void costs() {
   claim(all[0] == all[1], "eight narrow heads multiply as often as one wide head: the same matrices, cut differently");
   claim(all[1][2] == 4 * all[2][2], "if four heads share keys and values, a quarter of these has to be kept");
 }
-/// Rows of 16 numbers from 0 to 6. Wanted is (a + b) mod 7, where a = x[t-1] and b = x[t-3].
+/// Rows of 16 numbers from 0 to 6. Wanted is (a + b) mod 7, where a = x[t-1] and b = x[t-3]; -1: nothing is wanted.
+/// One row in four is held out.
+Batch sums(Index rows, Split split, const Generator& random) {
+  IntArray x({rows, 16}), y({rows, 16});
+  for (Index n = 0; n < rows; ++n) {
+    const std::vector<Index> row = draw_of(split, [&] { return random_ids(16, 0, 7, random); });
+    for (Index t = 0; t < 16; ++t) {
+      x.mutate()[16 * n + t] = row[t];
+      y.mutate()[16 * n + t] = t < 3 ? -1 : (row[t - 1] + row[t - 3]) % 7;
+    }
+  }
+  return {x, y};
+}
 struct Model : Layer<Model> {
   Embedding digit, place;
   LayerNorm ln;        // brings all vectors to one size; this, and `x +` below, help to learn: lesson 10
@@ -80,18 +92,17 @@ struct Result {
 /// does the wrong answer, a + b + 1. So both have had the same seven f(a, c), in another order; and, with b kept, the
 /// same seven g(b, c). On average the right answer is not ahead: it cannot always win.
 Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = false) {
-  const TwoPlacesTask task;
   const Model model(H, with_mlp, Generator(1));
   const Generator data(101), fresh(201);
   AdamW optimizer(all_parameters(model), {.lr = 3e-3});
   for (int step = 0; step < 700; ++step) {
-    const Batch batch = task.batch(64, Split::train, data);  // 64 rows at a time
+    const Batch batch = sums(64, Split::train, data);  // 64 rows at a time
     optimizer.zero_grad();
     cross_entropy(model(batch.ids, mask), batch.targets, {.ignore_index = -1}).backward();
     optimizer.step();
   }
   const NoGrad no_grad;
-  const Batch test = task.batch(500, Split::validation, fresh);
+  const Batch test = sums(500, Split::validation, fresh);
   const Tensor right = tensor(eq(argmax(model(test.ids, mask)), test.targets)), asked = tensor(test.targets != -1);
   IntArray pairs({49, 16}), sum_of({49, 1}), wrong({49, 1});
   for (Index i = 0; i < 49; ++i) {

@@ -9,14 +9,12 @@
 #include "train/tasks/copy.h"
 #include "train/tasks/dyck.h"
 #include "train/tasks/induction.h"
-#include "train/tasks/mixed.h"
 #include "train/tasks/modular_addition.h"
 #include "train/tasks/parity.h"
 #include "train/tasks/repeat.h"
 #include "train/tasks/reverse.h"
 #include "train/tasks/selective_copy.h"
 #include "train/tasks/sort.h"
-#include "train/tasks/two_places.h"
 #include "train/text/text_task.h"
 
 namespace mote {
@@ -110,7 +108,6 @@ const Entry entries[] = {
     entry<DyckTask>("dyck"),
     entry<InductionTask>("induction"),
     variant<InductionTask>("induction_one_layer", {{"n_layer", "1"}}, {.least = 0, .most = 0.4, .seconds = 3}),
-    entry<MixedTask>("mixed"),
     entry<ModularAdditionTask>("modular_addition"),
     variant<ModularAdditionTask>("modular_addition_no_decay", {{"max_iters", "8000"}, {"weight_decay", "0"}},
                                  {.least = 0, .most = 0.5, .seconds = 39}),
@@ -136,7 +133,6 @@ const Entry entries[] = {
                        {"beta2", "0.95"},
                        {"ema_decay", "0"}},
                       {.loss = 0.29, .seconds = 60}, {{"block_size", "96"}}),
-    entry<TwoPlacesTask>("two_places"),
 };
 
 FieldValues with_preset(const Entry& e, const FieldValues& values) {

@@ -116,10 +116,10 @@ TEST_CASE("tasks: by name; options by name; what is refused") {
   CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
   for (const std::string& name : names) CHECK(make_task(name)->vocab_size() >= 2);
   CHECK(make_task("copy", {{"symbols", "5"}, {"length", "4"}})->block_size() == 8);
-  const std::vector<Field> options = task_options("two_places", {{"modulus", "5"}});
+  const std::vector<Field> options = task_options("parity", {{"length", "5"}});
   REQUIRE(options.size() == 2);
-  CHECK(options[0] == Field{"modulus", "5", "", ""});
-  CHECK(options[1] == Field{"length", "16", "", ""});
+  CHECK(options[0] == Field{"length", "5", "", ""});
+  CHECK(options[1] == Field{"test_length", "16", "", ""});
   CHECK(make_task("addition_3_digits")->block_size() == make_task("addition", {{"digits", "3"}})->block_size());
   CHECK(make_task("addition_3_digits", {{"digits", "4"}})->block_size() == 14);
   CHECK(error_of([] { make_task("copy", {}, "merges"); }) == "task 'copy' has no state to go on with");
