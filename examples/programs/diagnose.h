@@ -31,27 +31,6 @@ using namespace mote;
 inline std::string percent(double share) { return fixed_text(100 * share, 0) + " %"; }
 inline double size_of(const Array& x) { return std::sqrt(static_cast<double>(sum(x * x).item())); }
 
-/// Notes, of every activation that a forward pass computes, how many of its units no token of the batch switches on.
-struct DeadUnits : Observer {
-  std::map<std::string, double> share;  ///< by layer
-  std::string layer;
-  DeadUnits() { watch(); }
-  void event(const Event& e) override {
-    if (e.kind == Event::layer_opened) layer = e.layer->path(*e.layer);
-    if (e.kind == Event::op_recorded) count(e);
-  }
-  void count(const Event& e) {
-    static const std::map<std::string, double> off{{"relu", 0}, {"gelu", -3}, {"gelu_linear", -3}, {"silu", -5}};
-    const auto at = off.find(std::string(e.name));
-    if (at == off.end()) return;
-    const Array& x = *e.op->inputs()[0];
-    const Index units = x.shape()[x.rank() - 1];
-    const std::vector<real> most = max(x.reshape({x.numel() / units, units}), {0}).to_vector();
-    const auto dead = std::count_if(most.begin(), most.end(), [&](real m) { return m <= at->second; });
-    share[layer] = static_cast<double>(dead) / static_cast<double>(units);
-  }
-};
-
 /// The sentences, each behind "ok" or "LOOK".
 struct Diagnosis {
   std::string text;
@@ -59,22 +38,6 @@ struct Diagnosis {
     text += good ? "ok    " + fine + "\n" : "LOOK  " + fine + ": " + advice + "\n";
   }
 };
-
-/// `ids` with another symbol at this position of each row.
-inline IntArray changed(const IntArray& ids, Index position, Index vocab) {
-  const IntArray whole = ids.contiguous();  // they may be a part of other ids
-  std::vector<Index> all(whole.values().begin(), whole.values().end());
-  const Index length = ids.shape()[1];
-  for (std::size_t i = static_cast<std::size_t>(position); i < all.size(); i += static_cast<std::size_t>(length))
-    all[i] = (all[i] + 1) % vocab;
-  return IntArray(ids.shape(), all);
-}
-
-/// Whether a change at one position changes what the model says at another.
-inline bool reaches(const Patient& patient, const IntArray& ids, Index from, Index to, Index vocab) {
-  const Tensor before = patient.logits(ids), after = patient.logits(changed(ids, from, vocab));
-  return size_of(select(before - after, 1, to).array()) > 0;
-}
 
 /// Whether there is a target at all.
 inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArray& targets) {
@@ -101,43 +64,15 @@ inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArr
 }
 
 /// Returns the loss of guessing.
-inline double look_at_logits(Diagnosis& report, const Patient& patient, const IntArray& ids, double loss) {
+inline double look_at_first_loss(Diagnosis& report, const Patient& patient, const IntArray& ids, double loss) {
   const InferenceMode inference(patient.model);
-  const Tensor logits = patient.logits(ids);
-  const Index vocab = logits.size(-1);
+  const Index vocab = patient.logits(ids).size(-1);
   const double guess = std::log(static_cast<double>(vocab));
   report.say(loss <= 1.5 * guess,
              "the loss is " + fixed_text(loss, 3) + ", and that of guessing would be ln " + std::to_string(vocab) +
                  " = " + fixed_text(guess, 3),
              "it is sure of what it does not know yet; draw smaller first weights");
-  const double total = size_of((sum(logits, {-1}) - 1).array());
-  report.say(total > 1e-3 || static_cast<double>(min(logits, Axes{}).item()) < 0, "the logits are any numbers",
-             "they are all positive and sum to 1: probabilities. cross_entropy takes logits, without a softmax");
-  report.say(size_of((logits - patient.logits(ids)).array()) == 0, "in evaluation it says the same twice",
-             "something still draws: is the dropout's layer listed in visit(), and eval() called on the whole model?");
   return guess;
-}
-
-/// After some steps, as weights of zero let nothing through.
-inline void look_at_mask(Diagnosis& report, const Patient& patient, const IntArray& ids) {
-  const InferenceMode inference(patient.model);
-  const Tensor logits = patient.logits(ids);
-  const Index vocab = logits.size(-1), last = ids.shape()[1] - 1;
-  if (last < 1 || !(size_of((logits - patient.logits(ids)).array()) == 0)) return;  // it draws, or has come to NaN
-  report.say(!reaches(patient, ids, last, last - 1, vocab), "no position sees the one after it",
-             "it sees the answer: the causal mask is missing, inverted or shifted");
-  bool sees = false;
-  for (Index from = last; !sees && from > 0; --from) sees = reaches(patient, ids, from - 1, last, vocab);
-  report.say(sees, "the last position sees what stands before it",
-             "nothing there has an effect: is the mask inverted, or is there no attention at all?");
-}
-
-inline void look_at_dead_units(Diagnosis& report, const Patient& patient, const IntArray& ids) {
-  DeadUnits dead;
-  patient.logits(ids);
-  for (const auto& [layer, share] : dead.share)
-    report.say(share < 0.5, percent(share) + " of the units of " + layer + " are off for every token",
-               "they get no gradient; a smaller learning rate, smaller first weights, or gelu in the place of relu");
 }
 
 /// Weights, gradients and random streams of a model, which are as they were when this is gone.
@@ -161,19 +96,10 @@ struct AsItWas {
   std::vector<std::pair<Generator, GeneratorState>> streams;
 };
 
-/// What four steps of the training do: the first may be one of a warm-up, or pass nothing through a matrix of zeros.
-inline void look_at_steps(Diagnosis& report, const AsItWas& before, const std::function<void()>& step) {
-  double least = INFINITY, most = 0;  // of what a step changes in a matrix, by the size that it began with
-  for (int n = 0; n < 4; ++n) {
-    std::vector<Array> last;
-    for (const NamedParameter& p : before.all) last.push_back(p.parameter.value());
-    step();
-    for (std::size_t i = 0; i < last.size(); ++i) {
-      const double size = size_of(before.values[i]), moved = size_of(before.all[i].parameter.value() - last[i]);
-      if (last[i].shape().rank() > 1 && size > 0 && moved > 0)
-        least = std::min(least, moved / size), most = std::max(most, moved / size);
-    }
-  }
+/// Whether four steps of the training change every parameter: the first may be one of a warm-up, or pass nothing
+/// through a matrix of zeros.
+inline void look_at_parameters(Diagnosis& report, const AsItWas& before, const std::function<void()>& step) {
+  for (int n = 0; n < 4; ++n) step();
   const auto slope = [](const NamedParameter& p) {
     return p.parameter.grad().defined() ? size_of(p.parameter.grad()) : INFINITY;
   };
@@ -190,11 +116,6 @@ inline void look_at_steps(Diagnosis& report, const AsItWas& before, const std::f
   }
   report.say(without.empty(), "four steps change every parameter",
              "not " + without + ": not in the loss, or not in the optimizer");
-  report.say(most < 1 && most > 1e-5,
-             "a step changes matrices by " + general_text(std::min(least, most), 2) + " to " + general_text(most, 2) +
-                 " of their size",
-             "about 0.001 is healthy: another learning rate?");
-  report.say(before.model.training(), "it trains in training mode", "eval() was called and train() not again");
 }
 
 /// Whether a gradient that no batch leads to is still there after a step: its direction, as its size may be clipped.
@@ -253,8 +174,7 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
   if (!look_at_targets(report, ids, targets)) return report.text;
   const double first = evaluated(), least = floor_of(ids, targets);
   if (!std::isfinite(first)) return report.say(false, "the loss is NaN", "try MOTE_CHECK=finite"), report.text;
-  const double guess = look_at_logits(report, patient, ids, first);
-  look_at_dead_units(report, patient, ids);
+  const double guess = look_at_first_loss(report, patient, ids, first);
 
   AdamW optimizer(all_parameters(patient.model), {.lr = patient.learning_rate, .weight_decay = 0});
   const OptimizerState fresh = optimizer.state();
@@ -265,11 +185,10 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     optimizer.step();
   };
   try {
-    look_at_steps(report, before, step);
+    look_at_parameters(report, before, step);
   } catch (const std::exception& e) {
     return report.say(false, "a step of the training ends with an error", e.what()), report.text;
   }
-  look_at_mask(report, patient, ids);
   before.put_back();
   optimizer.set_state(fresh);
   const double aim = least + 0.2 * (std::min(first, guess) - least);

@@ -103,17 +103,13 @@ TEST_CASE("diagnose: targets that are not shifted, or the wrong way") {
   only(found(of(model), none), "no target counts");
 }
 
-TEST_CASE(
-    "diagnose: rows that go on in different ways, weights of zero, a window, or a first rate of 0 are no mistake") {
+TEST_CASE("diagnose: rows that go on in different ways, weights of zero, or a first rate of 0 are no mistake") {
   GPT model = gpt();
   CHECK(found(of(model), Rows(1, length, 2, 24)) == "");
   for (const NamedParameter& p : named_parameters(model))
     if (p.name.find("c_proj.weight") != std::string::npos) p.parameter.set(Array::zeros(p.parameter.shape()));
   CHECK(found(of(model)) == "");
-  GPTConfig config{.block_size = length, .vocab_size = vocab, .n_layer = 1, .n_head = 2, .n_embd = 32};
-  config.block.attention.window = 2;
-  GPT narrow(config, Generator(1));
-  CHECK(found(of(narrow)) == "");
+
   GPT slow = gpt();
   Patient patient = of(slow);
   AdamW optimizer(all_parameters(slow), {.lr = 0});
@@ -140,61 +136,7 @@ TEST_CASE("diagnose: a loss of first weights that are too large") {
   CHECK(look.find("smaller first weights") != look.npos);
 }
 
-TEST_CASE("diagnose: probabilities instead of logits") {
-  GPT model = gpt();
-  Patient patient = of(model);
-  patient.logits = [&](const IntArray& ids) { return softmax(model(ids)); };
-  const std::string look = found(patient);
-  CHECK(look.find("without a softmax") != look.npos);
-}
-
-TEST_CASE("diagnose: positions that see the future, and ones that see nothing before them") {
-  GPT model = gpt();
-  Patient patient = of(model);
-  patient.logits = [&](const IntArray& ids) {
-    const Tensor all = model(ids);
-    return all + mean(all, {1}, true);
-  };
-  only(found(patient), "it sees the answer");
-  patient.logits = [&](const IntArray& ids) {
-    const Tensor one = model(ids.reshape({ids.numel(), 1}));
-    return reshape(one, {ids.shape()[0], ids.shape()[1], vocab});
-  };
-  const std::string look = found(patient);
-  CHECK(look.find("is the mask inverted") != look.npos);
-}
-
-TEST_CASE("diagnose: something that draws in evaluation") {
-  GPT model = gpt();
-  const Generator random(3);
-  Patient patient = of(model);
-  patient.logits = [&](const IntArray& ids) { return dropout(model(ids), 0.1, random); };
-  const std::string look = found(patient);
-  CHECK(look.find("something still draws") != look.npos);
-}
-
-TEST_CASE("diagnose: units that no token switches on") {
-  struct Dying : Layer<Dying> {
-    Embedding wte;
-    Linear in, out;
-    explicit Dying(const Generator& random) : wte(vocab, 8, random), in(8, 16, random), out(16, vocab, random) {
-      in.bias.set(Array::full({16}, -100));
-    }
-    Tensor forward(const IntArray& ids) const { return out(relu(in(wte(ids)))); }
-    void visit(Visitor& v) override {
-      v("wte", wte);
-      v("in", in);
-      v("out", out);
-    }
-  };
-  const Generator random(2);
-  Dying model(random);
-  const std::string look = found({model, [&](const IntArray& ids) { return model(ids); }, {}, 0.01});
-  CHECK(look.find("LOOK  100 % of the units") != look.npos);
-  CHECK(look.find("not wte.weight, in.weight") != look.npos);
-}
-
-TEST_CASE("diagnose: steps that add gradients up, leave parameters out, are far too large, or train in evaluation") {
+TEST_CASE("diagnose: steps that add gradients up, or leave parameters out") {
   GPT model = gpt();
   Patient patient = of(model);
   bool clears = true;
@@ -221,12 +163,6 @@ TEST_CASE("diagnose: steps that add gradients up, leave parameters out, are far 
   SGD some(groups, {.lr = 0.1});
   optimizer = &some;
   only(found(patient), "not in the optimizer");
-  optimizer = &all;
-  all.set_learning_rate(1e-9);
-  CHECK(found(patient).find("another learning rate?") != std::string::npos);
-  all.set_learning_rate(0.1);
-  model.eval();
-  only(found(patient), "train() not again");
 }
 
 TEST_CASE("diagnose: gradients that are cleared after a step are no mistake") {
