@@ -10,17 +10,17 @@ function(expect status out err)
   set(stdout "${stdout}" PARENT_SCOPE)
 endfunction()
 
-set(words "limits, matmul, ops, train, generate, memory, overhead, or all")
+set(words "limits, matmul, train, generate, or all")
 expect(2 "^$" "^[^\n]*say what to measure: ${words}\n$")
 expect(2 "^$" "^[^\n]*'speed' is nothing to measure: ${words}\n$" speed)
 expect(0 "usage: .*WHAT.*\n  matmul .*.*\n  all " "^$" --help)
-foreach(what IN ITEMS limits matmul ops train generate memory overhead)
+foreach(what IN ITEMS limits matmul train generate)
   expect(0 "usage: [^\n]*bench ${what} \\[options\\].*--seconds .*--threads " "^$" ${what} --help)
   expect(2 "^$" "^[^\n]*bench[^\n]*unknown option --secnds \\(did you mean --seconds\\?\\)\n$" ${what} --secnds 1)
   expect(2 "^$" "^[^\n]*--seconds 0 must be above 0 and at most 3600\n$" ${what} --seconds 0)
   expect(2 "^$" "^[^\n]*set_threads: -1 is not [^\n]*\n$" ${what} --threads=-1)
 endforeach()
-foreach(what IN ITEMS train generate memory overhead)
+foreach(what IN ITEMS train generate)
   expect(0 "--model .*--batch .*--n_layer .*--position .*--window .*--activation " "^$" ${what} --help)
   expect(2 "^$" "^[^\n]*model 'S9' is none of all, micro, S0, S1, S2, S3, S4\n$" ${what} --model S9)
   expect(2 "^$" "^[^\n]*n_embd 65 is not divisible by n_head 4\n$" ${what} --n_embd 65 --seconds 0.001)
@@ -36,15 +36,11 @@ set(share " +[0-9]+ %")
 expect(0 "GFLOP/s.*\nNN +5 +7 +3${x}${x}${x}${share}\nNT +5 .*\nTN +5 .*geometric mean [0-9]+ %, the worst [0-9]+ %" "^$"
   matmul ${brief} --m 5 --k 7 --n 3 --threads 1)
 expect(0 "\nmultiply-adds +1${x}\nreading L1 +1${x}${x}\n.*\nreading memory +" "^$" limits ${brief})
-expect(0 "\nsub${x}${x}${share}${x}${x}${share}${x}\n.*\nattention .*\nAdamW .*\nSGD, momentum .*\nclip_grad_norm${x}${x}${share}${x}\n$"
-  "^$" ops ${brief} --rows 3 --columns 5)
 expect(0 "ms/step.*\nown${x} +2 +4${x}${x}${x}${x}${share} +[0-9.]+\n" "^$" train ${tiny} --threads 1)
 expect(0 "\nS0 changed${x} +2 +4" "^$" train ${tiny} --model S0)
 expect(0 "\nown +2 +3${x}${x}${x}${x}${share}\n" "^$" generate ${tiny})
-expect(0 "\nown${x}${x}${x}${x} +[0-9]+${x}\n" "^$" memory ${tiny})
-expect(0 "net.*\na block +[0-9]+ +[0-9]+\naround them " "^$" overhead ${tiny})
 
 # MOTE_PROFILE=1 for any program: the results as ever, the tables on stderr.
 set(ENV{MOTE_PROFILE} 1)
-expect(0 "\na block " "^MOTE_PROFILE: [0-9.]+ s of .*\nop .*\nlinear .*\noutside any op .*\nall .* 100.0 %\n\nlayer .*\nLinear .*\noutside any layer .*\nall .* 100.0 %\n$"
-  overhead ${tiny})
+expect(0 "\nown " "^MOTE_PROFILE: [0-9.]+ s of .*\nop .*\nlinear .*\noutside any op .*\nall .* 100.0 %\n\nlayer .*\nLinear .*\noutside any layer .*\nall .* 100.0 %\n$"
+  train ${tiny})

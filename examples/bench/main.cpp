@@ -11,11 +11,8 @@ struct Named {
 const Named commands[] = {
     {"limits", "multiply-adds and bandwidths of this machine, which the others are held to", bench::limits},
     {"matmul", "the matrix product and its gradients, 24 shapes", bench::matmul},
-    {"ops", "every other op, forward and backward", bench::ops},
     {"train", "training steps of six models, or of one of your own", bench::train},
     {"generate", "tokens per second", bench::generate},
-    {"memory", "what training needs, what backward keeps, requests to the system", bench::memory},
-    {"overhead", "what recording an op costs; ops and nodes of a layer", bench::overhead},
 };
 
 void help(const char* program) {

@@ -28,7 +28,4 @@ struct Result {
 /// Runs `body` for about so many seconds, at least five times.
 Result measure(const std::function<void()>& body, const Work& work, double seconds);
 
-/// Seconds per run alone.
-inline double time_of(const std::function<void()>& body, double seconds) { return measure(body, {}, seconds).seconds; }
-
 }  // namespace bench

@@ -59,10 +59,8 @@ Training::Training(const Case& c)
   targets_ = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
 }
 
-mote::Tensor Training::loss() const { return model.loss(ids_, targets_); }
-
 void Training::step() {
-  loss().backward();
+  model.loss(ids_, targets_).backward();
   optimizer_.step();
   optimizer_.zero_grad();
 }

@@ -34,7 +34,6 @@ double step_flops(const mote::GPT& model, mote::Index batch);
 class Training {
  public:
   explicit Training(const Case& c);
-  mote::Tensor loss() const;
   void step();  ///< forward, backward, AdamW, zero_grad
 
   mote::GPT model;

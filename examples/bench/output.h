@@ -14,7 +14,7 @@ class Output;
 /// Reads its options and measures; nothing if they ask for help, which is then printed. Errors: a mistake in them is a
 /// UsageError.
 using Command = void(int argc, char** argv, Output& out);
-Command limits, matmul, ops, train, generate, memory, overhead;
+Command limits, matmul, train, generate;
 
 /// Options that all measurements have.
 struct Common {
