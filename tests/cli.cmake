@@ -177,7 +177,7 @@ expect(0 "exact match on 9 held-out sequences: [0-9]+ [^\n]*\nfirst mistakes:\n(
 set(few --symbols 3 --length 4 --n_embd 16 --max_iters 20 --sequences 60)
 expect(0 "evaluation after 0 steps: held-out loss [0-9.]+, exact match [0-9]+ % \\(of questions to train on [0-9]+ %\\)\n  [abc]+   [abc|]+   (right|wrong)\n.*evaluation after 10 steps.*evaluation after 20 steps.*first mistakes:\n  question [abc]+   answer [abc|]+   instead of [abc]+\n"
   "^$" ${few} --eval_interval 10)
-expect(0 "\nstep 1/20 [^\n]*\nstep 2/20 [^\n]*\nstep 3/20 [^\n]* norm [^\n]* tokens/s [^\n]* left\n" "^$" ${few} --log_interval 0 --eval_interval 0)
+expect(0 "\nstep 1/20 [^\n]*\nstep 2/20 [^\n]*\nstep 3/20 [^\n]* norm [^\n]* left [^\n]* tokens/s\n" "^$" ${few} --log_interval 0 --eval_interval 0)
 expect(0 "exact match on 60" "^$" ${few} --gradient_accumulation_steps 3)
 expect(0 "\ntrained 0 steps" "^$" --symbols 3 --length 4 --n_embd 16 --sequences 60 --max_iters=0)
 expect(0 "a GPT of [0-9]+ parameters.*exact match on 60" "^$" ${few} --preset llama --n_head 2)

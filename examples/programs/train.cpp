@@ -69,10 +69,10 @@ void report(const Run& run) {
 /// Trains and prints what is reported; false once a signal came or nobody receives it any more.
 bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
   const bool terminal = on_terminal();
-  Progress progress(std::cout, terminal, {.every_steps = log_interval.value_or(0), .tokens_per_step = tokens_per_step});
+  Progress progress(std::cout, terminal, log_interval.value_or(0), tokens_per_step);
   const std::function<bool(const RunEvent&)> see = [&](const RunEvent& event) {
     if (const auto* const r = std::get_if<StepReport>(&event)) {
-      if (terminal || log_interval) progress.update(r->step + 1, r->steps, r->loss, r->learning_rate, r->grad_norm);
+      if (terminal || log_interval) progress.update(*r);
     } else if (!std::holds_alternative<RunEnding>(event)) {
       std::ostringstream text;
       text << event;

@@ -1,62 +1,50 @@
-// Progress, the line that shows how far training has come; durations as text.
+// Progress, the line that shows how far training has come.
 #pragma once
 
-#include <functional>
+#include <chrono>
 #include <optional>
 #include <ostream>
 #include <string>
 
 #include "engine/base/argument.h"
+#include "train/loop/fit.h"
 
 namespace mote {
 
-/// "42s", "5m12s", "3h05m", from 100 hours on "4d04h", "over 1000d". Below 0 counts as 0; NaN and infinity are "?".
-std::string format_duration(Real seconds);
+/// "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.5234 | 5m12s left | 45.2k tokens/s" of the newest step.
+///
+/// The text has at most `room` characters: fields that do not fit are left out at its end. A rate of 0 is one that is
+/// not known yet: then time and tokens are left out.
+std::string progress_text(const StepReport& newest, Real steps_per_second, Integer tokens_per_step, std::size_t room);
 
-/// Columns of the terminal that this program writes to: as the terminal reports, else the variable COLUMNS, else 80.
-int terminal_width();
-
-struct ProgressOptions {
-  int width = 0;                       ///< columns of the terminal; 0: terminal_width(), queried for each line
-  Index every_steps = 100;             ///< not on a terminal: a line at each multiple of this; 0: at every step
-  Index tokens_per_step = 0;           ///< 0: tokens per second are not shown
-  std::function<double()> clock = {};  ///< seconds since any moment; empty: the system's steady clock
-};
-
-/// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.52 | 12.3 steps/s | 45.2k tokens/s | 5m12s left" to
-/// `out`: on a terminal one line that rewrites itself ten times a second, without what does not fit; elsewhere a line
-/// now and then. The text is plain ASCII without colours or escape codes, so NO_COLOR has nothing to switch off;
-/// TERM=dumb selects lines. Rates are averages since the first update.
+/// Prints progress_text() to `out`. A terminal shows one line, which rewrites itself ten times a second. Elsewhere a
+/// line comes now and then. The text is plain ASCII without colours. The rate is an average since the first update.
 class Progress {
  public:
-  /// Errors: options below 0.
-  Progress(std::ostream& out, Flag terminal, ProgressOptions options = {});
+  /// Elsewhere than on a terminal a line comes at each multiple of `every_steps`, for 0 at every step.
+  Progress(std::ostream& out, Flag terminal, Integer every_steps, Integer tokens_per_step);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `step` steps of `total` are done (total 0 or below: unknown); `grad_norm` is the norm of the gradient, if it is to
-  /// be shown. The first and the last are always printed.
-  void update(Integer step, Integer total, Real loss, Real learning_rate, std::optional<Real> grad_norm = {});
+  /// A step was taken. The first and the last are always printed.
+  void update(const StepReport& report);
   /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);
-  /// Prints the last update if it is pending, and ends the line. Further updates begin a new run.
+  /// Prints the last update if it is pending, and ends the line.
   void finish();
 
  private:
-  double now();
-  std::string text(double time, std::size_t room) const;
-  void write(double time);
+  using Time = std::chrono::steady_clock::time_point;
+  void write();
 
   std::ostream& out_;
   bool terminal_;
-  ProgressOptions options_;
-  bool started_ = false, pending_ = false;  // pending: the newest update is not printed yet
-  Index first_step_ = 0, written_step_ = 0;
-  double first_time_ = 0, written_time_ = 0, newest_time_ = 0;
-  Index step_ = 0, total_ = 0;
-  double loss_ = 0, learning_rate_ = 0;
-  std::optional<double> grad_norm_;
+  Index every_steps_, tokens_per_step_;
+  std::optional<StepReport> newest_;
+  bool pending_ = false;  // the newest update is not printed yet
+  Index first_step_ = 0;
+  Time first_time_, newest_time_, written_time_;
   std::size_t shown_ = 0;  // characters of the line that a terminal shows now
 };
 
