@@ -8,9 +8,10 @@
 namespace mote {
 
 /// nanoGPT's state dict, and minGPT's: mote's names, a tied matrix under both of its own, so that load_state_dict()
-/// there finds each. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT until May 2023, have GELU in its tanh form (Activation::gelu_tanh). minGPT, and
-/// nanoGPT until January 2023, have a head of its own (tie_weights = false). Such models are read and not written:
-/// today's nanoGPT would load them without an error and compute something else.
+/// there finds each. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT until May 2023, have GELU
+/// in its tanh form (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have a head of its own
+/// (tie_weights = false). Such models are read and not written: today's nanoGPT would load them without an error and
+/// compute something else.
 /// Errors: any other setting that nanoGPT does not have: those of nanogpt_args().
 NameTable nanogpt_names(const GPT& model);
 

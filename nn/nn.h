@@ -22,5 +22,6 @@
 #include "nn/self_attention.h"
 #include "nn/sequential.h"
 #include "nn/state_dict.h"
+#include "nn/torch_state.h"
 #include "nn/trace.h"
 #include "nn/transformer_block.h"

@@ -14,7 +14,7 @@ TorchValue torch_state_dict(const Module& module, const NameTable& names = {});
 /// Errors: what is no dict of names. What a name stands for is asked for when it is read.
 StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what = "the state");
 
-/// The entries of a dict that are settings, as texts by name: each bool, int, float and str. Nothing of what is no dict.
+/// The entries of a dict that are settings, as texts by name: each bool, int, float and str; none of what is no dict.
 FieldValues field_values(const TorchValue& dict);
 
 namespace detail {

@@ -104,6 +104,13 @@ std::vector<Index> prompt_ids(const std::string& given, const OpenedModel& from)
   return ids;
 }
 
+/// What a text begins with that nobody has begun: the token between documents, or a line end; -1: there is neither.
+Index beginning(const Tokenizer& tokenizer) {
+  for (Index id = 0; id < tokenizer.vocab_size() && tokenizer.special(end_of_text) < 0; ++id)
+    if (tokenizer.token(id) == "\n") return id;
+  return tokenizer.special(end_of_text);
+}
+
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
 std::vector<std::vector<Index>> prompts(const Request& request, const OpenedModel& from, const Generator& random) {
   std::vector<std::vector<Index>> all;
@@ -118,7 +125,7 @@ std::vector<std::vector<Index>> prompts(const Request& request, const OpenedMode
   else if (!request.prompt.empty())
     all = {prompt_ids(request.prompt, from)};
   else  // where a text begins that nobody has begun
-    all = {from.task ? from.task->ids("") : std::vector{from.tokenizer->special(end_of_text)}};
+    all = {from.task ? from.task->ids("") : std::vector{beginning(*from.tokenizer)}};
   check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer does not say
   all.resize(static_cast<std::size_t>(request.samples), all[0]);
   return all;

@@ -1,5 +1,5 @@
-// A trained GPT from wherever it lies: a run of train, nanoGPT's ckpt.pt, a folder of Hugging Face's, a file of llm.c's,
-// or weights alone.
+// A trained GPT from wherever it lies: a run of train, nanoGPT's ckpt.pt, a folder of Hugging Face's, llm.c's file, or
+// weights alone.
 #pragma once
 
 #include <algorithm>

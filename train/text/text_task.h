@@ -90,8 +90,9 @@ struct SyntheticText {
 SyntheticText synthetic_text(Integer bytes);
 
 /// Windows of block_size tokens, each from anywhere in the text; or whole documents, of long ones a window. Line ends
-/// and a byte order mark are text as anything else is, but for the line ends between documents. ids and targets [B, T], T at most block_size. No answer is right: a question is only a beginning, a line end or the token
-/// between documents. Errors: those of read_text().
+/// and a byte order mark are text as anything else is, but for the line ends between documents. ids and targets [B, T],
+/// T at most block_size. No answer is right: a question is only a beginning, a line end or the token between documents.
+/// Errors: those of read_text().
 class TextTask : public Task {
  public:
   using Options = TextOptions;

@@ -1,6 +1,6 @@
 // Checks 34: mend a model that foresees dice.
 
-// hint: diagnose() would say: LOOK ... it sees the answer: the causal mask is missing. Which weights [T, T] may be > 0?
+// hint: Which weights [T, T] may be > 0?
 // hint: masked_softmax(x, causal_mask(T)) is softmax over what the mask keeps: for row t the columns 0 to t.
 // why: At position t the target is the symbol at t + 1, so whoever looks one position ahead has only to copy it.
 // why: When it writes, there is no position ahead: what was learned from the future is worth nothing then.

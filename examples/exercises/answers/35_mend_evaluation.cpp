@@ -1,6 +1,6 @@
 // Checks 35: mend an evaluation that is a matter of luck.
 
-// hint: diagnose() would say: LOOK ... something still draws in evaluation. What draws, and when is it meant to?
+// hint: What draws, and when is it meant to?
 // hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off until it returns.
 // why: Dropout makes training harder on purpose, but what one wants to know is how good the whole network is.
 // why: eval() and NoGrad have nothing to do with each other: one switches layers, the other what is recorded.

@@ -1,6 +1,6 @@
 // Checks 36: mend a classifier that is never content.
 
-// hint: diagnose() would say: LOOK the logits are all positive and sum to 1. What does cross_entropy take?
+// hint: What does cross_entropy take?
 // hint: Its first step is a softmax. So leave softmax out of forward(): argmax of the scores is the same class.
 // why: Softmax of numbers between 0 and 1 is nearly even: of a 1 and nine 0, a sure answer, it makes 0.23 for the 1.
 // why: So the least loss is -ln 0.23 = 1.46, and every gradient passes one more softmax, which makes it smaller.

@@ -1,4 +1,4 @@
-// A text with a vocabulary, a validation file or separators of its own; nanoGPT's tokens; Hugging Face's tokenizer.json.
+// A text with a vocabulary, a validation file or separators of its own; nanoGPT's tokens; tokenizer.json.
 #include "engine/io/files/file.h"
 #include "engine/io/files/torch_file.h"
 #include "engine/io/text/json.h"
