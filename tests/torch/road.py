@@ -68,6 +68,23 @@ for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumu
         torch.save(its, f"{name}/ckpt.pt")
         run(train, "--from", f"{name}/ckpt.pt", "--text", text, "--out_dir", f"{name}/more", "--max_iters", "50")
         assert list(logged(f"{name}/more")) == [46, 47, 48, 49, 50]
+        # Without a text it takes the tokens of its dataset, and meta.pkl beside them; with decay_lr = False a constant rate.
+        its["config"].update(decay_lr=False, min_lr=1.0, label_smoothing=0.1)
+        torch.save(its, f"{name}/ckpt.pt")
+        said = run(train, "--from", f"{name}/ckpt.pt", "--out_dir", f"{name}/constant", "--max_iters", "50")
+        assert "no such setting: label_smoothing = 0.1" in said
+        rates = [json.loads(line)["learning_rate"] for line in open(f"{name}/constant/log.jsonl")]
+        assert rates == [its["config"]["learning_rate"]] * 5
+        assert json.load(open(f"{name}/constant/config.json"))["training"]["ema_decay"] == 0
+        assert "--lines true: the run has false" in refused(train, "--from", f"{name}/ckpt.pt", "--lines")
+        os.rename(f"{name}/out/meta.pkl", f"{name}/meta.pkl")
+        open(f"{name}/other.txt", "w").write("abc" * 1000)  # other characters: by meta.pkl its ids are known all the same
+        run(train, "--from", f"{name}/ckpt.pt", "--text", f"{name}/other.txt", "--out_dir", f"{name}/abc", "--max_iters", "46")
+        assert json.load(open(f"{name}/abc/config.json"))["task"]["tokenizer"].endswith("/meta.pkl")
+        os.rename(f"{name}/meta.pkl", f"{name}/out/meta.pkl")
+        its["config"]["dataset"] = "openwebtext"
+        torch.save(its, f"{name}/ckpt.pt")
+        assert "give it by --text" in refused(train, "--from", f"{name}/ckpt.pt")
 run(train, "--text", text, "--optimizer", "sgd", "--n_embd", "8", "--n_head", "2", "--max_iters", "2", "--out_dir", "sgd")
 assert "not sgd" in refused(export, "sgd", "--to", "nanogpt", "none")
 assert "--task copy: the run has text" in refused(train, "--from", "run/back1", "--task", "copy")
