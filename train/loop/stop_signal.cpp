@@ -47,6 +47,7 @@ StopSignal::StopSignal() {
 }
 StopSignal::~StopSignal() {
   for (std::size_t i = 0; i < std::size(signals); ++i) std::signal(signals[i], handlers_before[i]);
+  signal_received = 0;
 }
 
 int StopSignal::received() { return signal_received; }

@@ -14,7 +14,7 @@ class StopSignal {
   ~StopSignal();  ///< what the program did about the signals before, it does again
   StopSignal(const StopSignal&) = delete;
 
-  /// The signal that came since the last one was made, SIGINT, SIGTERM or SIGHUP; 0: none.
+  /// The signal that came since it was made, SIGINT, SIGTERM or SIGHUP; 0: none, or no StopSignal lives.
   static int received();
 };
 

@@ -6,6 +6,7 @@
 
 #include "nn/attention_weights.h"
 #include "train/loop/evaluate.h"
+#include "train/loop/stop_signal.h"
 #include "train/report/page.h"
 
 namespace mote {
@@ -14,13 +15,21 @@ namespace {
 constexpr Index questions_on_the_way = 100;
 constexpr Index longest_example = 256;  // weights of all heads take the square of it
 
+struct Stopped {};
+/// Throws Stopped once a signal has come.
+void hear_signal() {
+  if (StopSignal::received() != 0) throw Stopped();
+}
+
 }  // namespace
 
-Answers ask(const Subject& subject, const Data& data, const Questions& q, Index show, Index mistakes) {
+Answers ask(const Subject& subject, const Data& data, const Questions& q, Index show, Index mistakes,
+            const std::function<void()>& before_each) {
   const InferenceMode inference(*subject.module);
   Answers answers;
   answers.total = q.count();
   for (Index done = 0; done < answers.total;) {
+    before_each();
     const Index n = std::min<Index>(250, answers.total - done);
     const Questions part = q.part(done, done + n);
     const IntArray given = subject.answer(part);
@@ -61,8 +70,11 @@ Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, co
   if (count > 0) positions_ = std::min<Index>(64, static_cast<Index>(std::sqrt(200'000 / count)));
 }
 
-double Evaluator::loss_of(const std::vector<Batch>& batches) const {
-  return mean_loss(*subject_.module, batches, [&](const Batch& batch) { return subject_.loss(batch); });
+double Evaluator::loss_of(const std::vector<Batch>& batches, const std::function<void()>& before_each) const {
+  return mean_loss(*subject_.module, batches, [&](const Batch& batch) {
+    before_each();
+    return subject_.loss(batch);
+  });
 }
 
 /// How the model goes on with the beginnings that data without right answers gives: the same draws each time.
@@ -116,10 +128,19 @@ EvaluationReport Evaluator::operator()(Index step) const {
   return report;
 }
 
-RunEnding Evaluator::ending(Index step) const {
+std::optional<RunEnding> Evaluator::ending(Index step) const {
+  try {
+    return whole_ending(step);
+  } catch (const Stopped&) {
+    return {};
+  }
+}
+
+RunEnding Evaluator::whole_ending(Index step) const {
   RunEnding end{.steps = step};
   if (answers()) {
-    end.answers = ask(subject_, data_, data_.evaluation(options_.sequences.value_or(data_.questions_at_end())), 3, 5);
+    const Questions all = data_.evaluation(options_.sequences.value_or(data_.questions_at_end()));
+    end.answers = ask(subject_, data_, all, 3, 5, hear_signal);
   } else {
     std::vector<Batch> more = data_.held_out(recipe_.batch_size);
     end.loss_of = "all that is held out";
@@ -130,7 +151,7 @@ RunEnding Evaluator::ending(Index step) const {
       for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::validation, own));
       end.loss_of = std::to_string(count) + " batches";
     }
-    end.loss = loss_of(more);
+    end.loss = loss_of(more, hear_signal);
     end.loss_note = data_.loss_note(end.loss);
   }
   end.heads = heads();

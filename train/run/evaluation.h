@@ -1,6 +1,8 @@
 // Evaluator, which measures a model on the way and at the end of a run: held-out loss, questions, samples, heads.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,11 @@
 
 namespace mote {
 
-/// Lets a model answer, and keeps the first `show` answers and the first `mistakes` that are wrong.
-Answers ask(const Subject& subject, const Data& data, const Questions& questions, Index show, Index mistakes = 0);
+/// Lets a model answer, and keeps the first `show` answers and the first `mistakes` that are wrong. `before_each` is
+/// called before each 250 questions; what it throws ends the asking.
+Answers ask(
+    const Subject& subject, const Data& data, const Questions& questions, Index show, Index mistakes = 0,
+    const std::function<void()>& before_each = [] {});
 
 /// Evaluations of one run: always the same data, drawn from streams of their own, in evaluation mode; so they change
 /// nothing. Data and options must outlive it.
@@ -23,15 +28,17 @@ class Evaluator {
 
   EvaluationReport operator()(Index step) const;
   /// At the end: all questions; without right answers the mean loss over all that is held out, or over more batches
-  /// than an evaluation has.
-  RunEnding ending(Index step) const;
+  /// than an evaluation has. Nothing: a StopSignal came meanwhile.
+  std::optional<RunEnding> ending(Index step) const;
   /// The tokens that the heads of its evaluations look at; none where the inputs are values.
   std::vector<std::string> tokens() const;
 
  private:
   bool has_tokens() const { return example_.ids.defined() && example_.ids.rank() == 2; }
   bool answers() const { return data_.graded() && subject_.answer; }
-  double loss_of(const std::vector<Batch>& batches) const;
+  double loss_of(
+      const std::vector<Batch>& batches, const std::function<void()>& before_each = [] {}) const;
+  RunEnding whole_ending(Index step) const;
   std::vector<EvaluationReport::Sample> continuations() const;
   std::vector<Array> heads() const;
 

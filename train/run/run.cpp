@@ -274,8 +274,9 @@ void Run::train_step() {
 }
 
 void Run::end() {
-  if (evaluated_ != steps_) evaluate();
+  if (evaluated_ != steps_ && !std::exchange(evaluated_at_end_, true)) evaluate();
   ending_ = evaluated([&] { return evaluator_->ending(steps_); });
+  if (!ending_) return;
   if (folder_) {
     folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, ending_));
     if (const std::string svg = heads_svg(*ending_, data_); !svg.empty()) folder_->write("heads.svg", svg);
@@ -305,7 +306,8 @@ bool Run::train(const std::function<bool(const RunEvent&)>& see, Integer every) 
     bool wanted = true;
     for (const RunEvent& event : events_)
       if (told(event)) wanted = see(event) && wanted;
-    if (wanted) continue;
+    const bool stopped = events_.empty() && StopSignal::received() != 0;  // while questions were answered
+    if (wanted && !stopped) continue;
     save();
     return false;
   }

@@ -35,7 +35,8 @@ class Run {
   Run(const Run&) = delete;
 
   /// Does what comes next: a look at the model as it is, then one training step after the other, each with its
-  /// evaluation and its checkpoint, at last the answers of the trained model. False: there was nothing left to do.
+  /// evaluation and its checkpoint, at last the answers of the trained model. A StopSignal ends these: then nothing has
+  /// happened, and the next call asks again. False: there was nothing left to do.
   ///
   ///     while (run.step())
   ///       for (const RunEvent& event : run.events()) std::cout << event << "\n";
@@ -105,6 +106,7 @@ class Run {
   bool looked_ = false;   ///< whether step() has been called
   std::vector<RunEvent> events_;
   std::optional<RunEnding> ending_;
+  bool evaluated_at_end_ = false;  // by this process
 
   std::optional<RunFolder> folder_;
   Checkpoint checkpoint_;

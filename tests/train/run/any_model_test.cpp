@@ -2,6 +2,7 @@
 // checkpoint is.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "nn/nn.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
+#include "train/loop/stop_signal.h"
 #include "train/run/dataset.h"
 #include "train/run/run.h"
 
@@ -209,6 +211,72 @@ TEST_CASE("Run: a checkpoint knows whose it is") {
   CHECK(text.find(" on a fixed batch, and now it is ") != std::string::npos);
   CHECK(text.find(std::string("(") + version() + " then, ") != std::string::npos);
   CHECK(with_relu(true) == 6);
+}
+
+TEST_CASE("Run: each of twelve changes between two halves is refused by name") {
+  const TempFolder folder;
+  const std::string path = folder.path("run");
+  const IntArray ids = randint(0, 5, {120, 6}, Generator(3));
+  const auto data = [&](const IntArray& rows, Index last_class = 0) {
+    IntArray classes({rows.shape()[0]});
+    classes.mutate()[rows.shape()[0] - 1] = last_class;
+    return Dataset(rows, classes, 0.2, "zeros");
+  };
+  take<Encoder>(data(ids), recipe(10), path, 6);
+
+  const auto refused = [&](const std::string& name, const Dataset& now, const Recipe& r, const RunOptions& options) {
+    RunOptions here = options;
+    here.folder = path, here.save_interval = 4;
+    Encoder model(Generator(1));
+    const std::string said = error_of([&] { Run(now, subject_of(model), r, here); });
+    CHECK_MESSAGE(said.find(name) != std::string::npos, said);
+    CHECK_MESSAGE(said.find(path) != std::string::npos, said);
+  };
+  const Recipe r = recipe(10);
+  IntArray one_id = ids.contiguous();
+  one_id.mutate()[119 * 6 + 5] = (one_id.values()[119 * 6 + 5] + 1) % 5;
+  refused("data_crc32", data(one_id), r, {});
+  refused("data_crc32", data(ids, 2), r, {});
+  refused("inputs [120, 6] (here [119, 6])", data(ids.slice(0, 0, 119)), r, {});
+  refused("seed 1 (here 2)", data(ids), r, {.seed = 2});
+  const auto with = [&](const std::string& name, const auto& change) {
+    Recipe changed = recipe(10);
+    change(changed);
+    refused(name, data(ids), changed, {});
+  };
+  with("batch_size 8 (here 9)", [](Recipe& x) { x.batch_size = 9; });
+  with("learning_rate 0.01 (here 0.02)", [](Recipe& x) { x.learning_rate = 0.02; });
+  with("optimizer adamw (here sgd)", [](Recipe& x) { x.optimizer = OptimizerKind::sgd; });
+  with("schedule constant (here cosine)", [](Recipe& x) { x.schedule = ScheduleKind::cosine; });
+  with("weight_decay", [](Recipe& x) { x.weight_decay = 0; });
+  with("grad_clip", [](Recipe& x) { x.grad_clip = 2; });
+  with("ema_decay", [](Recipe& x) { x.ema_decay = 0.9; });
+  with("beta2", [](Recipe& x) { x.beta2 = 0.95; });
+  with("steps, which is more than max_iters 5", [](Recipe& x) { x.max_iters = 5; });
+}
+
+TEST_CASE("Run: a signal is heard while questions are answered; the run ends in the same files later") {
+  const TempFolder folder;
+  const Dataset data = ids_data();
+  to_the_end<Encoder>(data, recipe(7), folder.path("whole"));
+  const std::string path = folder.path("stopped");
+  {
+    Encoder model(Generator(1));
+    Run run(data, subject_of(model), recipe(7), {.folder = path, .save_interval = 4});
+    const StopSignal stop;
+    const bool ended = run.train(std::function<bool(const RunEvent&)>([](const RunEvent& event) {
+      const auto* const step = std::get_if<StepReport>(&event);
+      if (step && step->step == 6) std::raise(SIGTERM);  // the last step is done, the questions are not asked
+      return true;
+    }));
+    CHECK(!ended);
+    CHECK(!run.ending());
+    CHECK(run.steps() == 7);
+  }
+  write_report(path);
+  CHECK(get_file(path + "/report.html").find("stopped after") != std::string::npos);
+  to_the_end<Encoder>(data, recipe(7), path);
+  check_same_files(folder.path("whole"), path);
 }
 
 TEST_CASE("Run: step() does one thing after the other, and says what happened") {
