@@ -10,5 +10,6 @@
 #include "engine/base/env.h"
 #include "engine/base/math.h"
 #include "engine/base/parallel.h"
+#include "engine/base/run_main.h"
 #include "engine/base/version.h"
 #include "engine/ops/ops.h"

@@ -96,8 +96,9 @@ class ModuleCheck {
     return problem.empty();
   }
 
-  /// Right as they are; wrong once one input's or parameter's is off by a thousandth, in float by a quarter. For that y is multiplied by a
-  /// power of two that lifts every largest gradient above 1, below which gradcheck counts errors as they are.
+  /// Right as they are; wrong once one input's or parameter's is off by a thousandth, in float by a quarter. For that
+  /// y is multiplied by a power of two that lifts every largest gradient above 1. Below 1 gradcheck counts errors as
+  /// they are.
   void gradients() {
     if (places_.empty()) return;
     double least = 1;
@@ -266,9 +267,9 @@ std::vector<std::string> module_problems(const Make& make, const RunModule& run,
 
 /// Holds a layer against everything that is promised of every layer:
 ///   visit() lists every field; names; gradients of inputs and parameters, and that wrong ones would be noticed, in
-///   float as well as differences show it; value and gradients against the oracle; every instruction set and several threads: the same bits; clone()
-///   and copy_weights(); NoGrad; train() and eval() reach all children, evaluation draws nothing; an error names the
-///   layer; a moved module works; and that every node and byte has gone afterwards.
+///   float as well as differences show it; value and gradients against the oracle; every instruction set and several
+///   threads: the same bits; clone() and copy_weights(); NoGrad; train() and eval() reach all children, evaluation
+///   draws nothing; an error names the layer; a moved module works; and that every node and byte has gone afterwards.
 /// `make` builds the module from a Generator&; `run` maps (const module, inputs) to the result.
 template <class Make, class RunModule>
 void check_module(const std::string& name, const Make& make, const RunModule& run,

@@ -27,9 +27,11 @@ struct Adder : Layer<Adder> {
 }  // namespace starter
 
 int main() {
-  const starter::NeighboursTask task;
-  starter::Adder model(task.vocab_size(), 32, mote::Generator(1));
-  mote::Run run(task, mote::subject_of(model), task.recipe());
-  run.train([](const mote::RunEvent& report) { std::cout << report << "\n"; });
-  return run.ending() && run.ending()->answers->fraction() >= task.outcome().least ? 0 : 1;
+  return mote::run_main([] {
+    const starter::NeighboursTask task;
+    starter::Adder model(task.vocab_size(), 32, mote::Generator(1));
+    mote::Run run(task, mote::subject_of(model), task.recipe());
+    run.train([](const mote::RunEvent& report) { std::cout << report << "\n"; });
+    return run.ending() && run.ending()->answers->fraction() >= task.outcome().least ? 0 : 1;
+  });
 }
