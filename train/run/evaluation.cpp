@@ -15,12 +15,6 @@ namespace {
 constexpr Index questions_on_the_way = 100;
 constexpr Index longest_example = 256;  // weights of all heads take the square of it
 
-struct Stopped {};
-/// Throws Stopped once a signal has come.
-void hear_signal() {
-  if (StopSignal::received() != 0) throw Stopped();
-}
-
 }  // namespace
 
 Answers ask(const Subject& subject, const Data& data, const Questions& q, Index show, Index mistakes,
@@ -128,19 +122,22 @@ EvaluationReport Evaluator::operator()(Index step) const {
   return report;
 }
 
-std::optional<RunEnding> Evaluator::ending(Index step) const {
+std::optional<RunEnding> Evaluator::ending_unless_stopped(Index step) const {
+  struct Stopped {};
   try {
-    return whole_ending(step);
+    return ending(step, [] {
+      if (StopSignal::received() != 0) throw Stopped();
+    });
   } catch (const Stopped&) {
     return {};
   }
 }
 
-RunEnding Evaluator::whole_ending(Index step) const {
+RunEnding Evaluator::ending(Index step, const std::function<void()>& before_each) const {
   RunEnding end{.steps = step};
   if (answers()) {
     const Questions all = data_.evaluation(options_.sequences.value_or(data_.questions_at_end()));
-    end.answers = ask(subject_, data_, all, 3, 5, hear_signal);
+    end.answers = ask(subject_, data_, all, 3, 5, before_each);
   } else {
     std::vector<Batch> more = data_.held_out(recipe_.batch_size);
     end.loss_of = "all that is held out";
@@ -151,7 +148,7 @@ RunEnding Evaluator::whole_ending(Index step) const {
       for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::validation, own));
       end.loss_of = std::to_string(count) + " batches";
     }
-    end.loss = loss_of(more, hear_signal);
+    end.loss = loss_of(more, before_each);
     end.loss_note = data_.loss_note(end.loss);
   }
   end.heads = heads();

@@ -28,8 +28,11 @@ class Evaluator {
 
   EvaluationReport operator()(Index step) const;
   /// At the end: all questions; without right answers the mean loss over all that is held out, or over more batches
-  /// than an evaluation has. Nothing: a StopSignal came meanwhile.
-  std::optional<RunEnding> ending(Index step) const;
+  /// than an evaluation has. `before_each` is called before each 250 questions, and before each batch.
+  RunEnding ending(
+      Index step, const std::function<void()>& before_each = [] {}) const;
+  /// The same; nothing once a StopSignal has come.
+  std::optional<RunEnding> ending_unless_stopped(Index step) const;
   /// The tokens that the heads of its evaluations look at; none where the inputs are values.
   std::vector<std::string> tokens() const;
 
@@ -38,7 +41,6 @@ class Evaluator {
   bool answers() const { return data_.graded() && subject_.answer; }
   double loss_of(
       const std::vector<Batch>& batches, const std::function<void()>& before_each = [] {}) const;
-  RunEnding whole_ending(Index step) const;
   std::vector<EvaluationReport::Sample> continuations() const;
   std::vector<Array> heads() const;
 

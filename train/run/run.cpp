@@ -275,7 +275,7 @@ void Run::train_step() {
 
 void Run::end() {
   if (evaluated_ != steps_ && !std::exchange(evaluated_at_end_, true)) evaluate();
-  ending_ = evaluated([&] { return evaluator_->ending(steps_); });
+  ending_ = evaluated([&] { return evaluator_->ending_unless_stopped(steps_); });
   if (!ending_) return;
   if (folder_) {
     folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, ending_));
