@@ -41,10 +41,6 @@ std::vector<std::string> detail::all_bytes() {
   return bytes;
 }
 
-void detail::check_characters(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) at += known_character(text, at, 0).first;
-}
-
 ByteTokenizer::ByteTokenizer(std::vector<SpecialToken> specials) : Tokenizer(detail::all_bytes(), std::move(specials)) {
   for (const SpecialToken& s : this->specials())
     check_in("tokenizer", s.id >= 256, "the id ", s.id, " of '", s.text, "' is that of a byte");

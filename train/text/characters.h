@@ -39,8 +39,6 @@ class CharacterTokenizer final : public Tokenizer {
 std::unique_ptr<Tokenizer> train_characters(std::string_view text, const std::vector<std::string>& specials);
 
 namespace detail {
-/// Errors: a text that is no UTF-8, with the first byte that is none.
-void check_characters(std::string_view text);
 /// Each byte as a text.
 std::vector<std::string> all_bytes();
 /// The special tokens behind `first` others.

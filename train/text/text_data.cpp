@@ -263,8 +263,6 @@ TextData read_words(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
     train = {std::string_view(text).substr(0, split)};
     held_out = {val.empty() ? std::string_view(text).substr(split) : std::string_view(val)};
   }
-  if (characters && o.lines)
-    detail::named(name, [&] { detail::check_characters(text); });  // what separates is no character of theirs
 
   std::string to_learn;
   const std::string end = o.documents() && !characters ? "\n" : "";
