@@ -115,7 +115,8 @@ std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, co
 /// transformers. Errors: whatever else the file may ask for, by its name: another model, a normalizer, another
 /// pre_tokenizer, a post_processor that adds tokens, truncation, padding, an added token that is not special.
 std::unique_ptr<Tokenizer> load_huggingface_tokenizer(const std::string& tokenizer_json);
-/// nanoGPT's meta.pkl of characters, in its order. Errors: a file that is none.
+/// nanoGPT's meta.pkl of characters, in its order; or one that save_vocabulary() wrote, of any kind. Errors: a file
+/// that is none.
 std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& meta_pkl);
 
 /// The tokenizer that lies at a path: a run of mote or one of its checkpoints, tokenizer.json, meta.pkl, or a folder

@@ -83,6 +83,9 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
 std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& path) {
   const TorchValue meta = detail::unpickled(path, read_file(path, detail::longest_vocabulary));
   const auto* const all = std::get_if<TorchDict>(&meta.value);
+  const TorchValue* const own = all ? all->find(std::string("mote")) : nullptr;
+  if (const auto* const json = own ? std::get_if<std::string>(&own->value) : nullptr)
+    return tokenizer_from(*json, path);
   const TorchValue* const entry = all ? all->find(std::string("itos")) : nullptr;
   const auto* const itos = entry ? std::get_if<TorchDict>(&entry->value) : nullptr;
   check(itos, path, " has no dict itos, as nanoGPT's meta.pkl of characters has");
@@ -139,8 +142,10 @@ void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder) {
     const bool found = special == id || (special < 0 && code && length == token.size());
     if (found) stoi.items.push_back({token, {id}});
   }
-  write_file(folder + "/meta.pkl",
-             detail::pickled({TorchDict{{{"vocab_size", {V}}, {"stoi", {stoi}}, {"itos", {itos}}}}}));
+  TorchDict meta{{{"vocab_size", {V}}, {"stoi", {stoi}}, {"itos", {itos}}}};
+  // What itos cannot say of bytes and their pairs, for the way back.
+  if (tokenizer.kind() != TokenizerKind::character) meta.items.push_back({"mote", {tokenizer.json_text()}});
+  write_file(folder + "/meta.pkl", detail::pickled({meta}));
 
   if (tokenizer.kind() == TokenizerKind::byte_pair) {
     const Json all = parse_json(tokenizer.json_text(), "tokenizer");

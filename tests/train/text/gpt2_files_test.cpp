@@ -163,6 +163,11 @@ TEST_CASE("save_vocabulary: byte pairs as GPT-2's files, which are read back; ch
   save_vocabulary(*pairs, folder.path());
   const auto back = load_gpt2_tokenizer(folder.path("vocab.json"), folder.path("merges.txt"));
   CHECK(back->json_text() == pairs->json_text());
+  const auto bytes = train_tokenizer(TokenizerKind::byte, "", 0, {end_of_text});
+  for (const Tokenizer* const each : {bytes.get(), pairs.get()}) {
+    save_vocabulary(*each, folder.path());
+    CHECK(load_nanogpt_tokenizer(folder.path("meta.pkl"))->json_text() == each->json_text());
+  }
   const TorchValue meta = detail::unpickled("meta.pkl", get_file(folder.path("meta.pkl")));
   const auto& words = std::get<TorchDict>(detail::at(meta, "itos").value);
   CHECK(std::get<std::string>(words.find(Index{97})->value) == "a");
