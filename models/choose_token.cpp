@@ -33,7 +33,10 @@ Index TokenChooser::operator()(const real* logits, real largest) {
   if (temperature == 0) return std::find(logits, logits + V, largest) - logits;  // 0 or too small for `real`
   const kernels::Table& t = kernels::table();
   real* const p = p_.data();
-  if (options_.top_k > 0 && options_.top_k < V) keep_top_k(logits), logits = p;
+  if (options_.top_k > 0 && options_.top_k < V) {
+    keep_top_k(logits);
+    logits = p;
+  }
   t.sub(logits, 1, &largest, 0, p, V);  // so that a low temperature cannot overflow
   if (temperature != 1) t.div(p, 1, &temperature, 0, p, V);
   t.softmax(p, nullptr, p, nullptr, V);

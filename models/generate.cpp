@@ -162,7 +162,10 @@ PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups,
     rows += std::ssize(g.rows);
     const Index prompt = length - g.padding, most = prompt + count - 1;
     const Index cached = c.unbounded() ? most : std::min(most, c.block_size);
-    if (cached > prompt && cached > longest) longest = cached, compared = &g;
+    if (cached > prompt && cached > longest) {
+      longest = cached;
+      compared = &g;
+    }
   }
   PackedWeights* weights = PackedWeights::open(model);
   if (weights)

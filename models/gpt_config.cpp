@@ -46,7 +46,9 @@ GPTConfig GPTConfig::preset(const std::string& name) { return by_name("preset", 
 
 GPTConfig GPTConfig::resized(Integer layers, Integer heads, Integer width) const {
   GPTConfig c = *this;
-  c.n_layer = layers, c.n_head = heads, c.n_embd = width;
+  c.n_layer = layers;
+  c.n_head = heads;
+  c.n_embd = width;
   Index& n_kv_head = c.block.projections.n_kv_head;
   if (n_kv_head > 0 && heads % n_kv_head != 0) n_kv_head = 0;
   return c;
@@ -75,7 +77,8 @@ GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer bloc
   for (const auto& [name, text] : values)
     check(name == "preset" || set_field(c, name, text), "a GPT has no option ", name);
   if (!heads_chosen) c = c.resized(c.n_layer, c.n_head, c.n_embd);
-  c.vocab_size = vocab_size, c.block_size = block_size;
+  c.vocab_size = vocab_size;
+  c.block_size = block_size;
   return c;
 }
 

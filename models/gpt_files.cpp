@@ -350,7 +350,11 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
     rule(header[i + 2] >= 1 && header[i + 2] <= sizes[i].second, sizes[i].first, " is ", header[i + 2],
          ", not from 1 to ", sizes[i].second);
   GPTConfig c = GPTConfig::gpt2();
-  c.block_size = header[2], c.vocab_size = header[3], c.n_layer = header[4], c.n_head = header[5], c.n_embd = header[6];
+  c.block_size = header[2];
+  c.vocab_size = header[3];
+  c.n_layer = header[4];
+  c.n_head = header[5];
+  c.n_embd = header[6];
   const Index padded = header[7];
   rule(padded >= c.vocab_size, "padded_vocab_size ", padded, " is below vocab_size ", c.vocab_size);
   rule(c.n_embd % c.n_head == 0, "channels ", c.n_embd, " are not divisible by num_heads ", c.n_head);
@@ -376,7 +380,8 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
 void save_llmc(const GPT& model, const std::string& path) {
   GPTConfig c = model.config, back = GPTConfig::gpt2().resized(c.n_layer, c.n_head, c.n_embd);
   c.bias = true;
-  back.block_size = c.block_size, back.vocab_size = c.vocab_size;
+  back.block_size = c.block_size;
+  back.vocab_size = c.vocab_size;
   require_same("save_llmc", "llm.c", c, back);
   std::map<std::string, Array> weights;
   for (const NamedParameter& p : named_parameters(model)) weights[p.name] = p.parameter.value();

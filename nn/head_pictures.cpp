@@ -46,7 +46,10 @@ std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids) {
         for (Index j = 0; j <= t; ++j) {
           const double p = static_cast<double>(row[j]);
           if (p > 0) spread -= p * math::log(p);
-          if (j > 0 && id[j - 1] == id[t]) following += p, seen = true;
+          if (j > 0 && id[j - 1] == id[t]) {
+            following += p;
+            seen = true;
+          }
         }
         if (seen) induction.add(following);
         entropy.add(spread / math::log(static_cast<double>(t + 1)));

@@ -105,7 +105,8 @@ class Rotary {
     cosines = Array::empty({end - start, half_});
     sines = Array::empty({end - start, half_});
     if (start == end) return;
-    real *const c = cosines.mutate(), *const s = sines.mutate();
+    real* const c = cosines.mutate();
+    real* const s = sines.mutate();
     for (Index i = 0; i < half_; ++i) {
       const real exponent = static_cast<real>(2 * i) / static_cast<real>(2 * half_);
       const double power = math::pow(static_cast<double>(static_cast<real>(base_)), static_cast<double>(exponent));

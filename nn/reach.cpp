@@ -20,13 +20,16 @@ namespace {
 bool matches(std::string_view form, std::string_view name) {
   std::size_t f = 0, n = 0, star = form.npos, taken = 0;  // the last star and where in the name it ends
   while (n < name.size()) {
-    if (f < form.size() && form[f] == '*')
-      star = f++, taken = n;
-    else if (f < form.size() && form[f] == name[n])
-      ++f, ++n;
-    else if (star != form.npos)
-      f = star + 1, n = ++taken;
-    else
+    if (f < form.size() && form[f] == '*') {
+      star = f++;
+      taken = n;
+    } else if (f < form.size() && form[f] == name[n]) {
+      ++f;
+      ++n;
+    } else if (star != form.npos) {
+      f = star + 1;
+      n = ++taken;
+    } else
       return false;
   }
   return form.find_first_not_of('*', f) == form.npos;
@@ -68,8 +71,10 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
   std::istringstream words(text);
   std::string layer, word;
   const auto is_layer = [&](const NamedModule& m) { return m.name == layer; };
-  if (words >> layer && is_value(layer) && std::none_of(layers.begin(), layers.end(), is_layer))
-    layer.clear(), words.seekg(0);  // the model's own
+  if (words >> layer && is_value(layer) && std::none_of(layers.begin(), layers.end(), is_layer)) {
+    layer.clear();
+    words.seekg(0);  // the model's own
+  }
   std::vector<Index>* numbers = nullptr;
   bool good = true;
   while (words >> word) {
@@ -79,9 +84,10 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
       numbers->push_back(number);
     else if (word == "at" && numbers != &positions_)
       numbers = &positions_;
-    else if (value_.empty() && !numbers && is_value(word))
-      value_ = word, numbers = word == "scale" ? nullptr : &heads_;
-    else
+    else if (value_.empty() && !numbers && is_value(word)) {
+      value_ = word;
+      numbers = word == "scale" ? nullptr : &heads_;
+    } else
       good = false;
   }
   check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text, "' should be a layer's name, ",

@@ -94,7 +94,12 @@ struct State {
 
   static GPTConfig config() {
     GPTConfig c;
-    c.block_size = 6, c.vocab_size = 5, c.n_layer = 1, c.n_head = 2, c.n_embd = 8, c.dropout = 0.2;
+    c.block_size = 6;
+    c.vocab_size = 5;
+    c.n_layer = 1;
+    c.n_head = 2;
+    c.n_embd = 8;
+    c.dropout = 0.2;
     return c;
   }
   State() : model(config(), Generator(1)), optimizer(decay_groups(model, 0.1), {.lr = 1e-2}) {

@@ -43,9 +43,12 @@ template <class T>
 void draw(const Generator& random, std::uint64_t& hash) {
   for (const std::size_t n : {5u, 37u}) {
     std::vector<T> out(n);
-    random.uniform(std::span<T>(out), -0.3, 0.7), hash_numbers(out.data(), static_cast<Index>(n), hash);
-    random.normal(std::span<T>(out), 1.5, 0.3), hash_numbers(out.data(), static_cast<Index>(n), hash);
-    random.exponential(std::span<T>(out), 2), hash_numbers(out.data(), static_cast<Index>(n), hash);
+    random.uniform(std::span<T>(out), -0.3, 0.7);
+    hash_numbers(out.data(), static_cast<Index>(n), hash);
+    random.normal(std::span<T>(out), 1.5, 0.3);
+    hash_numbers(out.data(), static_cast<Index>(n), hash);
+    random.exponential(std::span<T>(out), 2);
+    hash_numbers(out.data(), static_cast<Index>(n), hash);
   }
 }
 
@@ -97,7 +100,11 @@ void repeat_demo(std::uint64_t& hash) {
 void small_gpt(std::uint64_t& hash) {
   const Generator random(7), data(8);
   GPTConfig config;
-  config.block_size = 33, config.vocab_size = 29, config.n_layer = 2, config.n_head = 3, config.n_embd = 48;
+  config.block_size = 33;
+  config.vocab_size = 29;
+  config.n_layer = 2;
+  config.n_head = 3;
+  config.n_embd = 48;
   config.dropout = 0.1;
   GPT model(config, random);
   AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
@@ -118,9 +125,15 @@ void variants(std::uint64_t& hash) {
        {Position::learned, Position::sinusoidal, Position::rotary, Position::alibi, Position::none}) {
     const Generator random(11), data(12);
     GPTConfig config = GPTConfig::llama();
-    config.block_size = 19, config.vocab_size = 23, config.n_layer = 2, config.n_head = 4;
-    config.n_embd = 40, config.dropout = 0.1, config.position = position;
-    config.block.projections.n_kv_head = 2, config.block.attention.window = 9;
+    config.block_size = 19;
+    config.vocab_size = 23;
+    config.n_layer = 2;
+    config.n_head = 4;
+    config.n_embd = 40;
+    config.dropout = 0.1;
+    config.position = position;
+    config.block.projections.n_kv_head = 2;
+    config.block.attention.window = 9;
     GPT model(config, random);
     AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
     fit(optimizer,

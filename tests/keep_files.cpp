@@ -27,7 +27,11 @@ int main(int, char** argv) {
   const std::string to = std::string(argv[1]) + "/";
   make_folder(to);
   GPTConfig config = GPTConfig::gpt2();
-  config.block_size = 8, config.vocab_size = 11, config.n_layer = 1, config.n_head = 2, config.n_embd = 8;
+  config.block_size = 8;
+  config.vocab_size = 11;
+  config.n_layer = 1;
+  config.n_head = 2;
+  config.n_embd = 8;
   save_huggingface(GPT(config, Generator(1)), to + "gpt2");
 
   const real nan = std::numeric_limits<real>::quiet_NaN(), infinity = std::numeric_limits<real>::infinity();

@@ -38,7 +38,10 @@ constexpr bool sanitized = thread_sanitizer;
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) before_ = old, was_set_ = true;
+    if (const char* old = std::getenv(name)) {
+      before_ = old;
+      was_set_ = true;
+    }
     ::setenv(name, value, 1);
   }
   ~Variable() {

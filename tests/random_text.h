@@ -26,13 +26,16 @@ inline std::vector<SlowCharacter> slow_characters(const std::string& text) {
     if (b(0) < 0x80) {
       code = b(0);
     } else if (b(0) >= 0xc0 && b(0) < 0xe0 && tail(1)) {
-      code = (b(0) - 0xc0) * 64 + b(1) - 0x80, n = 2;
+      code = (b(0) - 0xc0) * 64 + b(1) - 0x80;
+      n = 2;
       if (code < 0x80) code = -1;
     } else if (b(0) >= 0xe0 && b(0) < 0xf0 && tail(1) && tail(2)) {
-      code = (b(0) - 0xe0) * 4096 + (b(1) - 0x80) * 64 + b(2) - 0x80, n = 3;
+      code = (b(0) - 0xe0) * 4096 + (b(1) - 0x80) * 64 + b(2) - 0x80;
+      n = 3;
       if (code < 0x800 || (code >= 0xd800 && code < 0xe000)) code = -1;
     } else if (b(0) >= 0xf0 && b(0) < 0xf8 && tail(1) && tail(2) && tail(3)) {
-      code = (b(0) - 0xf0) * 262144 + (b(1) - 0x80) * 4096 + (b(2) - 0x80) * 64 + b(3) - 0x80, n = 4;
+      code = (b(0) - 0xf0) * 262144 + (b(1) - 0x80) * 4096 + (b(2) - 0x80) * 64 + b(3) - 0x80;
+      n = 4;
       if (code < 0x10000 || code > 0x10ffff) code = -1;
     }
     if (code < 0) n = 1;

@@ -47,6 +47,22 @@ run_block(manual)
 run_block(graph)
 run(${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/graph.svg ${SOURCE_DIR}/examples/pictures/graph.svg)
 
+# Its options: those of both structs, a wrong one, and a run that is kept and resumed.
+code_block(options code)
+file(WRITE ${WORK_DIR}/options.cpp "${code}")
+run(${COMPILER} ${flags} ${WORK_DIR}/options.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/options)
+execute_process(COMMAND ${WORK_DIR}/options --help OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+if(NOT printed MATCHES "--width +of the model" OR NOT printed MATCHES "--learning_rate ")
+  message(FATAL_ERROR "the block options prints this help:\n${printed}")
+endif()
+execute_process(COMMAND ${WORK_DIR}/options --widht 8 RESULT_VARIABLE result ERROR_VARIABLE error)
+if(NOT result EQUAL 2 OR NOT error MATCHES "did you mean --width")
+  message(FATAL_ERROR "the block options says of --widht, with code ${result}:\n${error}")
+endif()
+foreach(steps IN ITEMS 2 3)
+  run(${WORK_DIR}/options --width 8 --max_iters ${steps} --eval_interval 2 --out_dir ${WORK_DIR}/runs/options)
+endforeach()
+
 # The page's first program goes on as it says, and draws the pictures beside it.
 run_block(induction)
 if(NOT printed MATCHES "0, 5, 9, 2, 0, 5, 9, 2, 0, 5")

@@ -13,6 +13,7 @@
 #include "train/loop/schedule.h"
 #include "train/loop/stop_signal.h"
 #include "train/optim/optimizer_list.h"
+#include "train/report/report.h"
 #include "train/run/dataset.h"
 #include "train/run/run.h"
 #include "train/tasks/list.h"

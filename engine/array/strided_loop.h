@@ -17,12 +17,21 @@ struct StridedLoop {
       const int last = rank - 1;
       const Index n = shape[i];
       if (n == 1) continue;
-      if (rank > 0 && sa[last] == a[i] * n && sb[last] == b[i] * n)
-        extent[last] *= n, sa[last] = a[i], sb[last] = b[i];
-      else
-        extent[rank] = n, sa[rank] = a[i], sb[rank] = b[i], ++rank;
+      if (rank > 0 && sa[last] == a[i] * n && sb[last] == b[i] * n) {
+        extent[last] *= n;
+        sa[last] = a[i];
+        sb[last] = b[i];
+      } else {
+        extent[rank] = n;
+        sa[rank] = a[i];
+        sb[rank] = b[i];
+        ++rank;
+      }
     }
-    if (rank == 0) rank = 1, extent[0] = 1;
+    if (rank == 0) {
+      rank = 1;
+      extent[0] = 1;
+    }
   }
 
   Index inner() const { return extent[rank - 1]; }
@@ -45,15 +54,18 @@ struct StridedLoop {
       Index left = lo, oa = 0, ob = 0;
       for (int i = rank - 2; i >= 0; --i) {
         at[i] = left % extent[i];
-        oa += at[i] * sa[i], ob += at[i] * sb[i];
+        oa += at[i] * sa[i];
+        ob += at[i] * sb[i];
         left /= extent[i];
       }
       for (Index row = lo; row < hi; ++row) {
         body(oa, ob, row * n, n);
         for (int i = rank - 2; i >= 0; --i) {
-          oa += sa[i], ob += sb[i];
+          oa += sa[i];
+          ob += sb[i];
           if (++at[i] < extent[i]) break;
-          oa -= at[i] * sa[i], ob -= at[i] * sb[i];
+          oa -= at[i] * sa[i];
+          ob -= at[i] * sb[i];
           at[i] = 0;
         }
       }

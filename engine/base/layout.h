@@ -29,7 +29,9 @@ class Layout {
       step *= extents[i] > 0 ? extents[i] : 1;
       numel *= extents[i];
     }
-    offset_ = 0, numel_ = numel, shape_ = shape;
+    offset_ = 0;
+    numel_ = numel;
+    shape_ = shape;
   }
 
   const Shape& shape() const& { return shape_; }

@@ -45,7 +45,9 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p) {
 }
 /// Lets it read packed panels of B, of which the first begins at b.
 inline void set_panels(TileBlock& block, const real* b, Index width, Index panel) {
-  block.b = b, block.b_k = block.width = width, block.b_panel = panel;
+  block.b = b;
+  block.b_k = block.width = width;
+  block.b_panel = panel;
 }
 
 // What to pack.
@@ -110,7 +112,9 @@ void run_blocks(const Product& x, const Region& r, Index step, Index width, real
     if (a) x.t.gemm_pack_rows(rows, a);
     for (Index j = r.j; j < r.j_end; j += step) {
       TileBlock block = block_of(x, {r.i, r.i_end, j, std::min(j + step, r.j_end)}, p);
-      block.a = rows.a, block.a_row = rows.a_row, block.a_panel = rows.a_panel;
+      block.a = rows.a;
+      block.a_row = rows.a_row;
+      block.a_panel = rows.a_panel;
       if (b && !a && x.b.column == 1) {
         block.copy = b;  // while it is multiplied
       } else if (b) {
@@ -174,13 +178,15 @@ void run_blocks_apart(const Product& x, const GemmBatch& batch) {
     for (Index task = lo; task < hi; ++task) {
       const Index block = task / parts.count(), p = block * sum_block;
       Product one{x.t, x.m, x.n, std::min(sum_block, x.k - p), x.a, x.b, sums + block * size, x.n, nullptr};
-      one.a.data += batch.a[0] + p * x.a.column, one.b.data += batch.b[0] + p * x.b.row;
+      one.a.data += batch.a[0] + p * x.a.column;
+      one.b.data += batch.b[0] + p * x.b.row;
       run(one, parts.region(x, task % parts.count()));
     }
   });
   parallel_for(x.m, grain_for(static_cast<double>(blocks * x.n) * 0.1), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) {
-      real *const c = x.c + i * x.c_row, *const row = sums + i * x.n;
+      real* const c = x.c + i * x.c_row;
+      real* const row = sums + i * x.n;
       std::copy_n(row, x.n, c);
       for (Index block = 1; block < blocks; ++block) x.t.add(c, 1, row + block * size, 1, c, x.n);
     }
@@ -202,7 +208,9 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
     for (Index task = lo; task < hi; ++task) {
       const Index at = task / parts.count();
       Product one = x;
-      one.a.data += batch.a[at], one.b.data += batch.b[at], one.c += at * batch.c;
+      one.a.data += batch.a[at];
+      one.b.data += batch.b[at];
+      one.c += at * batch.c;
       run(one, parts.region(x, task % parts.count()));
     }
   });

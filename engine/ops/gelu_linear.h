@@ -27,7 +27,8 @@ inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& b
                      const Array d = as_rows(dy);
                      Array dh = matmul(d, weight);  // becomes dx in place
                      Array h = Array::empty(dh.shape());
-                     real *const to = dh.mutate(), *const again = h.mutate();
+                     real* const to = dh.mutate();
+                     real* const again = h.mutate();
                      parallel_for(x.numel(), grain_for(cost::exponential), [&](Index lo, Index hi) {
                        both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo);
                      });

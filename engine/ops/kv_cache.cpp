@@ -43,7 +43,8 @@ KeyValueCache KeyValueCache::appended(const Array& k, const Array& v) {
   if (grows) {
     // With a window of w the next query sees w - 1 old keys; those before them can be dropped, 16 at a time.
     const Index drop = window_ > 0 ? std::max<Index>(0, count_ - (window_ - 1)) / 16 * 16 : 0;
-    grown.first_ = first_ + drop, grown.count_ = count_ - drop;
+    grown.first_ = first_ + drop;
+    grown.count_ = count_ - drop;
     const Index capacity = std::max<Index>(2 * (grown.count_ + added), 64);
     grown.keys_ = Array::empty(rows.with(2, capacity));
     grown.values_ = Array::empty(value_rows.with(2, capacity));

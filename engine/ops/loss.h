@@ -54,7 +54,8 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
   const Index classes = logits.size(-1);
   const Array x = logits.array().contiguous();
   Array stats = Array::empty(targets.shape().insert(-1, 2)), losses = Array::zeros(targets.shape());
-  real *const st = stats.mutate(), *const out = losses.mutate();
+  real* const st = stats.mutate();
+  real* const out = losses.mutate();
   const kernels::Table& t = kernels::table();
   const real spread = static_cast<real>(options.label_smoothing / static_cast<double>(classes));
   const real sharp = static_cast<real>(1 - options.label_smoothing);

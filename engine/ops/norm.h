@@ -28,7 +28,9 @@ inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array
   Array of_weight = dx.wants(1) ? Array::zeros({blocks, n}) : Array();
   Array of_bias = dx.wants(2) ? Array::zeros({blocks, n}) : Array();
   const auto start = [](Array& a) { return a.defined() ? a.mutate() : nullptr; };
-  real *const out = start(d), *const w = start(of_weight), *const b = start(of_bias);
+  real* const out = start(d);
+  real* const w = start(of_weight);
+  real* const b = start(of_bias);
   const kernels::NormInputs in{g.data(), x.data(), weight.defined() ? weight.data() : nullptr, stats.data()};
   const Index step = w || b ? block : 1;  // rows of one task: sums have to end where a block does
   parallel_for((rows + step - 1) / step,
@@ -62,7 +64,8 @@ inline std::pair<Array, Array> norm(NormForward forward, const Array& x, const A
                                     double eps) {
   const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
   Array y = Array::empty(x.shape()), stats = Array::empty({rows, 2});
-  real *const out = y.mutate(), *const s = stats.mutate();
+  real* const out = y.mutate();
+  real* const s = stats.mutate();
   const kernels::NormWeights weights{weight.defined() ? weight.data() : nullptr, bias.defined() ? bias.data() : nullptr,
                                      static_cast<real>(eps)};
   parallel_for(rows, grain_for(cost::row + cost::norm * static_cast<double>(n)),

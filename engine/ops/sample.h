@@ -144,7 +144,10 @@ inline Index winner(std::span<const real> p, const Generator& random) {
       if (static_cast<double>(weight) < best * units[j] * 0.99999) continue;
       const real time = static_cast<real>(-math::log1p(-units[j]));
       const double speed = static_cast<double>(weight > 0 ? weight / time : real(0));
-      if (speed > best) best = speed, first = static_cast<Index>(begin + j);
+      if (speed > best) {
+        best = speed;
+        first = static_cast<Index>(begin + j);
+      }
     }
   }
   return first;

@@ -75,8 +75,14 @@ struct DiagramLayout {
     std::vector<std::pair<double, std::size_t>> order;
     for (const std::size_t i : row) {
       double total = 0, count = 0;
-      for (const std::size_t other : places[i].above) total += by_above ? places[other].x : 0, count += by_above;
-      for (const std::size_t other : places[i].below) total += by_below ? places[other].x : 0, count += by_below;
+      for (const std::size_t other : places[i].above) {
+        total += by_above ? places[other].x : 0;
+        count += by_above;
+      }
+      for (const std::size_t other : places[i].below) {
+        total += by_below ? places[other].x : 0;
+        count += by_below;
+      }
       order.emplace_back(count > 0 ? total / count : places[i].x, i);
     }
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -102,7 +108,8 @@ struct DiagramLayout {
       for (const std::size_t i : row) highest = std::max(highest, places[i].height);
       for (const std::size_t i : row) {
         Place& p = places[i];
-        p.x = std::round(p.x - left), p.y = height + highest / 2;
+        p.x = std::round(p.x - left);
+        p.y = height + highest / 2;
         if (p.height == 0) p.height = highest;
         width = std::max(width, p.x + p.width / 2);
       }
@@ -149,7 +156,10 @@ std::string diagram_svg(const Diagram& diagram) {
     const auto comes_from = [&](const auto& c) { return std::pair(layout.places[c[c.size() - 2]].x, &c); };
     double before = 0, count = 0;
     for (const auto& other : layout.courses)
-      if (other.back() == course.back()) ++count, before += comes_from(other) < comes_from(course);
+      if (other.back() == course.back()) {
+        ++count;
+        before += comes_from(other) < comes_from(course);
+      }
     draw_arrow(svg, layout, course, end.x + (before - (count - 1) / 2) * std::min(16.0, end.width / (count + 1)));
   }
   svg << "</g>\n<g transform=\"translate(20," << top << ")\" text-anchor=\"middle\">\n";

@@ -15,7 +15,8 @@ void Spread::add(const Array& x) {
     squares += off * (number - mean);
     none += v == 0 ? 1 : 0;
   }
-  deviation = std::sqrt(squares / count), zeros = none / count;
+  deviation = std::sqrt(squares / count);
+  zeros = none / count;
 }
 
 void Health::event(const Event& e) {
@@ -35,7 +36,8 @@ void Health::add_result(const Tensor& y) {
 
 double update_ratio(const Array& before, const Array& after) {
   Spread weights, change;
-  weights.add(before), change.add(after - before);
+  weights.add(before);
+  change.add(after - before);
   return change.deviation / weights.deviation;
 }
 

@@ -47,7 +47,10 @@ std::size_t Tracer::append(TraceEvent event) {
     const TraceEvent& around = events_[layer->event];
     event.around = static_cast<std::ptrdiff_t>(layer->event);
     event.depth = around.depth + 1;
-    if (event.is_op && !event.only_rule) event.path = around.path, event.type = around.type;
+    if (event.is_op && !event.only_rule) {
+      event.path = around.path;
+      event.type = around.type;
+    }
   }
   events_.push_back(std::move(event));
   return events_.size() - 1;
@@ -110,7 +113,10 @@ void Tracer::open_rule(const Event& e, double now) {
     before.is_op = before.only_rule = true;
     before.name = e.name;
     before.output = e.node->shape;
-    if (notes) before.path = notes->layer, before.type = notes->layer_type;
+    if (notes) {
+      before.path = notes->layer;
+      before.type = notes->layer_type;
+    }
     found = recorded_.emplace(e.node->id, append(std::move(before))).first;
   }
   const Index reads = notes && !notes->view ? bytes_of(*e.dy) + notes->kept_bytes : 0;

@@ -27,12 +27,15 @@ void generate(int argc, char** argv, Output& out) {
   choice.one.batch = 1;
   Common common;
   common.seconds = 2;
-  Options options("Measures generation: tokens drawn one after the other by the probabilities of a model.");
+  mote::Options options("Measures generation: tokens drawn one after the other by the probabilities of a model.");
   choice.add_to(options);
   if (!common.parse(options, argc, argv)) return;
   std::vector<Case> list;
   for (Case c : cases())
-    if (c.name != "S0" && c.name != "S1") c.batch = 1, list.push_back(c);
+    if (c.name != "S0" && c.name != "S1") {
+      c.batch = 1;
+      list.push_back(c);
+    }
   list = choice.chosen(list);
   out.table(
       "tokens one at a time. The limit: reading a block as large as all weights, again and again, between the texts",

@@ -9,7 +9,7 @@ namespace bench {
 
 void limits(int argc, char** argv, Output& out) {
   Common common;
-  Options options("Measures what the other measurements are held to: multiply-adds in registers, and reading.");
+  mote::Options options("Measures what the other measurements are held to: multiply-adds in registers, and reading.");
   if (!common.parse(options, argc, argv)) return;
   out.table("what this machine does at best, median of 9", {"what", "threads", "MB", "GFLOP/s", "GB/s"});
   const int all = mote::threads();

@@ -39,7 +39,7 @@ int run(int argc, char** argv) {
     c.run(argc - 1, arguments.data(), out);
   }
   if (!known)
-    throw UsageError((what.empty() ? "say what to measure" : "'" + what + "' is nothing to measure") + ": " +
+    throw mote::UsageError((what.empty() ? "say what to measure" : "'" + what + "' is nothing to measure") + ": " +
                      mote::all_names(commands) + ", or all");
   return 0;
 }
@@ -47,5 +47,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(argv[0], [&] { return run(argc, argv); });
+  return mote::run_program(argv[0], [&] { return run(argc, argv); });
 }

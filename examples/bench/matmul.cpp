@@ -77,7 +77,9 @@ void table(const std::vector<Shape>& list, double seconds, Output& out) {
     for (const char* const form : {"NN", "NT", "TN"}) {
       const Result r = product(s, form, seconds);
       out.row({form, s.m, s.k, s.n, r.seconds * 1e6, s.flops() / r.seconds * 1e-9, r.gflops, share(r.share)});
-      logs += std::log(r.share), worst = std::min(worst, r.share), ++count;
+      logs += std::log(r.share);
+      worst = std::min(worst, r.share);
+      ++count;
     }
   const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
   out.note("geometric mean " + percent(std::exp(logs / count)) + ", the worst " + percent(worst));
@@ -89,12 +91,12 @@ void matmul(int argc, char** argv, Output& out) {
   ProductOptions product;
   Common common;
   common.seconds = 0.1;
-  Options options("Measures the matrix product and the two of its gradients.");
+  mote::Options options("Measures the matrix product and the two of its gradients.");
   options.add("What to measure", product);
   if (!common.parse(options, argc, argv)) return;
   const bool own = product.m != 0 || product.k != 0 || product.n != 0;
   if (own && (product.m < 1 || product.k < 1 || product.n < 1))
-    throw UsageError("--m, --k and --n belong together, each at least 1");
+    throw mote::UsageError("--m, --k and --n belong together, each at least 1");
   const std::vector<Shape> list = own ? std::vector<Shape>{{product.m, product.k, product.n}} : shapes();
   const int all = mote::threads();
   if (common.threads == 0 && all > 1) {

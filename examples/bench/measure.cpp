@@ -23,7 +23,10 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
   double start = now();
   body();
   const bool brief = now() - start < 0.05;
-  if (brief) start = now(), body();
+  if (brief) {
+    start = now();
+    body();
+  }
   const double once = std::max(now() - start, 1e-8);
   const double sample = std::max(0.001, seconds / 100);  // of reading: a few times all that is larger than caches
   const int batch = std::max(1, static_cast<int>(std::min(seconds / 15 / once, 1e6)));

@@ -13,7 +13,11 @@ namespace {
 
 mote::GPTConfig config(Index layers, Index heads, Index width, Index context, Index tokens) {
   mote::GPTConfig c;
-  c.n_layer = layers, c.n_head = heads, c.n_embd = width, c.block_size = context, c.vocab_size = tokens;
+  c.n_layer = layers;
+  c.n_head = heads;
+  c.n_embd = width;
+  c.block_size = context;
+  c.vocab_size = tokens;
   c.tie_weights = false;
   c.block.activation = mote::Activation::gelu_tanh;
   return c;

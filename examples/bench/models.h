@@ -48,20 +48,20 @@ class Choice {
  public:
   /// `otherwise` is the model whose fields are the defaults if none is named. Errors: no model of that name.
   Choice(int argc, char** argv, const std::string& otherwise)
-      : name(CommandLine(argc, argv).peek("model", "all")),
-        one(checked_usage([&] { return case_named(name == "all" ? otherwise : name); })) {}
+      : name(mote::CommandLine(argc, argv).peek("model", "all")),
+        one(mote::checked_usage([&] { return case_named(name == "all" ? otherwise : name); })) {}
 
-  void add_to(Options& options) {
+  void add_to(mote::Options& options) {
     given_ = one;
     options.add("What to measure", *this);
     options.add("Of the model (given without --model: " + one.name + "'s, but for the fields named)", one.config);
   }
   /// All of `list` unless a model is named or a field given. Errors: a config that no model can have.
   std::vector<Case> chosen(const std::vector<Case>& list) const {
-    if (one.batch < 1) throw UsageError("batch " + std::to_string(one.batch) + " must be at least 1");
+    if (one.batch < 1) throw mote::UsageError("batch " + std::to_string(one.batch) + " must be at least 1");
     const bool own = one.batch != given_.batch || mote::fields(one.config) != mote::fields(given_.config);
     if (name == "all" && !own) return list;
-    checked_usage([&] { mote::GPT(one.config, mote::Init::none(mote::Generator(1))); });
+    mote::checked_usage([&] { mote::GPT(one.config, mote::Init::none(mote::Generator(1))); });
     Case c = one;
     if (own) c.name = name == "all" ? "own" : name + " changed";
     return {c};

@@ -11,10 +11,10 @@
 
 namespace bench {
 
-bool Common::parse(Options& options, int argc, char** argv) {
+bool Common::parse(mote::Options& options, int argc, char** argv) {
   options.add("All measurements", *this);
   if (!options.parse({argc, argv})) return false;
-  checked_usage([&] {
+  mote::checked_usage([&] {
     mote::check_in("bench", seconds > 0 && seconds <= 3600, "--seconds ", seconds, " must be above 0 and at most 3600");
     if (threads != 0) mote::set_threads(static_cast<int>(std::clamp<mote::Index>(threads, -1, 1 << 20)));
   });
@@ -44,7 +44,7 @@ void Output::row(const std::vector<Cell>& cells) {
 
 void Output::note(const std::string& text) {
   std::cout << text << (text.ends_with('\n') ? "" : "\n") << std::flush;
-  if (!std::cout) fail_output();
+  if (!std::cout) mote::fail_output();
 }
 
 }  // namespace bench

@@ -27,7 +27,7 @@ struct Common {
   }
   /// Takes `options`, these among them, and sets threads; false if help was printed. Errors: seconds that are not above
   /// 0 or over an hour, threads that set_threads refuses.
-  bool parse(Options& options, int argc, char** argv);
+  bool parse(mote::Options& options, int argc, char** argv);
 };
 
 /// What stands in a table: a text, a count, or a number with four digits that count; or nothing.

@@ -13,7 +13,7 @@ void train(int argc, char** argv, Output& out) {
   Choice choice(argc, argv, "S1");
   Common common;
   common.seconds = 3;
-  Options options("Measures training steps: forward, backward and AdamW on random ids.");
+  mote::Options options("Measures training steps: forward, backward and AdamW on random ids.");
   choice.add_to(options);
   if (!common.parse(options, argc, argv)) return;
   const std::vector<Case> list = choice.chosen(cases());

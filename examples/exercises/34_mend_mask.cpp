@@ -29,7 +29,12 @@ struct DiceModel : Layer<DiceModel> {
     return scores(x + matmul(weights, value(x)));
   }
   void visit(Visitor& v) override {
-    v("side", side), v("place", place), v("query", query), v("key", key), v("value", value), v("scores", scores);
+    v("side", side);
+    v("place", place);
+    v("query", query);
+    v("key", key);
+    v("value", value);
+    v("scores", scores);
   }
 };
 

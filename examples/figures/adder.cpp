@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
     const Plan* const known = std::ranges::find(plans, size, &Plan::parameters);
     if (known == std::end(plans) || starts > 64 || !(carries <= 1)) throw UsageError("a word is none of " + usage);
     Plan r = *known;
-    r.starts = starts > 0 ? starts : r.starts, r.carries = carries;
+    r.starts = starts > 0 ? starts : r.starts;
+    r.carries = carries;
     const Adder10Task task;
     const Questions board = task.evaluation(10'010);
     const IntArray ids = concat({board.prompts, board.answers.slice(1, 0, 10)}, 1);

@@ -32,11 +32,20 @@ struct AdderModel : mote::Layer<AdderModel> {
     const auto ones = [](mote::Index n) { return mote::Parameter(mote::Array::full({n}, 1)); };
     digits = mote::Parameter(s.arc ? mote::tensor({2, -1.2, 0.27}).array()
                                    : init.normal({10, s.width}, 0, 1 / std::sqrt(s.width)));
-    query = matrix(4 * s.heads, s.width), key = matrix(4, s.width);
-    if (!s.shared) value = matrix(4, s.width), out = matrix(s.width, 4 * s.heads);
-    query_norm = ones(4), key_norm = s.one_head_norm ? query_norm : ones(4), norm_1 = ones(s.width);
-    norm_2 = s.one_norm ? norm_1 : ones(s.width), norm_3 = s.one_norm ? norm_1 : ones(s.width);
-    gate = matrix(s.hidden, s.width), up = matrix(s.hidden, s.width), down = matrix(s.width, s.hidden);
+    query = matrix(4 * s.heads, s.width);
+    key = matrix(4, s.width);
+    if (!s.shared) {
+      value = matrix(4, s.width);
+      out = matrix(s.width, 4 * s.heads);
+    }
+    query_norm = ones(4);
+    key_norm = s.one_head_norm ? query_norm : ones(4);
+    norm_1 = ones(s.width);
+    norm_2 = s.one_norm ? norm_1 : ones(s.width);
+    norm_3 = s.one_norm ? norm_1 : ones(s.width);
+    gate = matrix(s.hidden, s.width);
+    up = matrix(s.hidden, s.width);
+    down = matrix(s.width, s.hidden);
   }
 
   /// The digits' vectors, [10, width].
@@ -61,8 +70,18 @@ struct AdderModel : mote::Layer<AdderModel> {
     return linear(rms_norm(z + linear(silu(linear(m, gate)) * linear(m, up), down), norm_3, 1e-6), vectors);
   }
   void visit(mote::Visitor& v) override {
-    v("digits", digits), v("query", query), v("key", key), v("value", value), v("out", out);
-    v("query_norm", query_norm), v("key_norm", key_norm);
-    v("norm_1", norm_1), v("norm_2", norm_2), v("norm_3", norm_3), v("gate", gate), v("up", up), v("down", down);
+    v("digits", digits);
+    v("query", query);
+    v("key", key);
+    v("value", value);
+    v("out", out);
+    v("query_norm", query_norm);
+    v("key_norm", key_norm);
+    v("norm_1", norm_1);
+    v("norm_2", norm_2);
+    v("norm_3", norm_3);
+    v("gate", gate);
+    v("up", up);
+    v("down", down);
   }
 };

@@ -41,8 +41,16 @@ struct ByHand : Layer<ByHand> {
     return slice(z, 1, first, length) * digits * two - digits * digits;
   }
   void visit(Visitor& v) override {
-    v("one", one), v("step", step), v("ahead", ahead), v("aside", aside), v("total", total), v("tenth", tenth);
-    v("above", above), v("from", from), v("steep", steep), v("two", two);
+    v("one", one);
+    v("step", step);
+    v("ahead", ahead);
+    v("aside", aside);
+    v("total", total);
+    v("tenth", tenth);
+    v("above", above);
+    v("from", from);
+    v("steep", steep);
+    v("two", two);
   }
 };
 

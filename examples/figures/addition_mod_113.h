@@ -51,7 +51,8 @@ struct Pairs {
     for (mote::Index i = 0; i < p * p; ++i) {
       const mote::Index a = order[std::size_t(i)] / p, b = order[std::size_t(i)] % p;
       std::copy_n(std::array{a, p + b, 2 * p}.data(), 3, ids.mutate() + 3 * i);
-      sums.mutate()[i] = (a + b) % p, grid.mutate()[a * p + b] = i;
+      sums.mutate()[i] = (a + b) % p;
+      grid.mutate()[a * p + b] = i;
     }
   }
 };

@@ -24,7 +24,8 @@ Pairs pairs_of(const Generator& random) {
     const Index x[] = {a1, a, 10, b1, s - a, 11, s}, y[] = {a1, c, 10, b1, s + 10 - c, 11, s};
     std::copy_n(x, length, all.without.mutate() + n * length);
     std::copy_n(y, length, all.with.mutate() + n * length);
-    all.tens.mutate()[n] = (a1 + b1) % 10, all.tens_and_one.mutate()[n] = (a1 + b1 + 1) % 10;
+    all.tens.mutate()[n] = (a1 + b1) % 10;
+    all.tens_and_one.mutate()[n] = (a1 + b1 + 1) % 10;
   }
   return all;
 }
@@ -53,7 +54,8 @@ void figure(const char* file) {
     std::puts("");
     std::vector<double> sorted(table.begin(), table.end());
     std::ranges::sort(sorted);
-    best.push_back(100 * sorted[7]), second.push_back(100 * sorted[6]);
+    best.push_back(100 * sorted[7]);
+    second.push_back(100 * sorted[6]);
     blocks = patch_table(model, p.without, p.with, "", carried);
     const Decomposition run(model, p.with);
     neurons = mean(select(run.neuron_shares(1, p.tens_and_one, p.tens), 1, length - 1), {0});

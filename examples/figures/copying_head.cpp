@@ -19,7 +19,8 @@ void figure() {
   const InductionTask task({.symbols = 16, .length = 12});
   const Batch fresh = task.batch(200, Split::validation, Generator(3));
   GPTConfig config = GPTConfig::attention_only().resized(2, 2, 16);
-  config.vocab_size = task.vocab_size(), config.block_size = task.block_size();
+  config.vocab_size = task.vocab_size();
+  config.block_size = task.block_size();
   std::printf(
       "Rows of letters that begin again after 3 to 12 of them: c f a c f a c ... Percent right of all that can be\n"
       "known, whole and without one head. And OV: for how many of the 16 letters what a head of layer 1 writes where\n"
@@ -40,8 +41,11 @@ void figure() {
     const FactoredMatrix its = ov(model, 1, copying), other = ov(model, 1, 1 - copying);
     const auto heard = [&](Index h) { return composition(ov(model, 0, h), transposed(qk(model, 1, copying))); };
     const auto score = [&](const FactoredMatrix& m) { return 100 * copying_score(model, 1, m); };
-    whole.push_back(percent_right(model, fresh)), broken.push_back(left[1][copying]);
-    unbroken.push_back(left[1][1 - copying]), copies.push_back(score(its)), together.push_back(score(its + other));
+    whole.push_back(percent_right(model, fresh));
+    broken.push_back(left[1][copying]);
+    unbroken.push_back(left[1][1 - copying]);
+    copies.push_back(score(its));
+    together.push_back(score(its + other));
     std::printf("seed %2d %5.1f %17.1f %6.1f %13.1f %6.1f %15.0f %21.0f %15.0f %6.2f %4.2f\n", static_cast<int>(seed),
                 whole.back(), left[0][0], left[0][1], left[1][0], left[1][1], copies.back(), score(other),
                 together.back(), heard(0), heard(1));

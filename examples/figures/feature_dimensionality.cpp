@@ -54,7 +54,9 @@ void lesson() {
       for (Index f = 0; f < features; ++f) {
         if (squares.array().at({r, s, f}) < 0.25) continue;
         const std::size_t bin = std::size_t(std::min(60.0, std::round(60 * double(share.array().at({r, s, f})))));
-        ++kept, ++bins[bin], ++all[bin];
+        ++kept;
+        ++bins[bin];
+        ++all[bin];
       }
     }
     std::printf(" %4d ", kept);

@@ -100,7 +100,8 @@ int main(int argc, char** argv) {
     read_words(argc, argv, usage, name, seeds, modulus, rate, decay);
     Method method;
     for (const Method& m : methods) method = m.name == name ? m : method;
-    method.rate = rate.value_or(method.rate), method.decay = decay.value_or(method.decay);
+    method.rate = rate.value_or(method.rate);
+    method.decay = decay.value_or(method.decay);
     if (method.name.empty() || modulus < 41 || modulus > 500 || !(method.rate > 0 && method.decay >= 0))
       throw UsageError("a word is none of " + usage);
     std::printf("a + b mod %d: %s, rate %g, decay %g (3000: never)\nseed  steps  seconds  hash of the weights\n",

@@ -41,7 +41,8 @@ void figure() {
   const InductionTask task({.symbols = letters, .length = length}), late({letters, 16, length});
   const Batch fresh = late.batch(100, Split::validation, Generator(3));  // rows that begin again after 16 to 20
   GPTConfig config = GPTConfig::attention_only().resized(2, 2, 32), shallow = config.resized(1, 2, 32);
-  config.vocab_size = shallow.vocab_size = letters, config.block_size = shallow.block_size = 2 * length;
+  config.vocab_size = shallow.vocab_size = letters;
+  config.block_size = shallow.block_size = 2 * length;
   std::printf(
       "Induction score (prefix matching) of the best head of the last layer, at some of 800 steps; then, at the end,\n"
       "which share of what the row says comes along with each head that is as in another row\n\n"
@@ -58,7 +59,8 @@ void figure() {
     });
     train(one, task, 800, 0.1, Generator(seed + 100));
     const auto [score, head] = best(two, fresh);
-    last.push_back(score), alone.push_back(best(one, fresh).first);
+    last.push_back(score);
+    alone.push_back(best(one, fresh).first);
     const Array moved = carried(two).array();
     const auto at = [&moved](Index l, Index h) { return static_cast<double>(moved.at({l, h})); };
     std::printf("%7.2f %16.2f %12.2f %5.2f %6.2f %5.2f\n", score, alone.back(), at(0, 0), at(0, 1), at(1, 0), at(1, 1));

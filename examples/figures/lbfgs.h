@@ -57,7 +57,9 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
     const double slope = dot(g, d);
     double low = 0, high = 0, length = 1, next = 0;
     for (int tries = 0; tries < 30; ++tries) {
-      to = x, add(to, length, d), next = at(to, to_g);
+      to = x;
+      add(to, length, d);
+      next = at(to, to_g);
       if (next > value + 1e-4 * length * slope)
         high = length;
       else if (dot(to_g, d) < 0.9 * slope)
@@ -68,10 +70,14 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
     }
     if (!(next < value)) break;
     Step step{to, to_g};
-    add(step.way, -1, x), add(step.change, -1, g), step.bend = dot(step.way, step.change);
+    add(step.way, -1, x);
+    add(step.change, -1, g);
+    step.bend = dot(step.way, step.change);
     if (step.bend > 0) past.push_back(std::move(step));
     if (past.size() > x.size()) past.erase(past.begin());
-    x = to, g = to_g, value = next;
+    x = to;
+    g = to_g;
+    value = next;
   }
   at(x, g);  // the weights of the last step, not of the last try
 }

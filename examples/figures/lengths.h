@@ -50,8 +50,10 @@ inline Row row_of(const Problem& p, mote::Index n, bool hints, const mote::Gener
       answer.push_back((sum += a[i] + (p.adds() ? b[i] : 0)) % p.symbols);
     row.ids = a;
     if (p.adds()) {
-      answer.push_back(sum), row.ids.insert(row.ids.end(), {0, p.symbols + 1});
-      row.ids.insert(row.ids.end(), b.begin(), b.end()), row.ids.push_back(0);
+      answer.push_back(sum);
+      row.ids.insert(row.ids.end(), {0, p.symbols + 1});
+      row.ids.insert(row.ids.end(), b.begin(), b.end());
+      row.ids.push_back(0);
     }
   }
   mote::Index place = 0;
@@ -64,8 +66,12 @@ inline Row row_of(const Problem& p, mote::Index n, bool hints, const mote::Gener
     if (next == p.symbols) next = -1;
   }
   row.targets.insert(row.targets.end(), answer.begin(), answer.end());
-  answer.insert(answer.begin(), p.symbols), answer.pop_back();  // "=", and all but the last
-  for (place = 0; const mote::Index id : answer) row.ids.push_back(id), row.places.push_back(place++);
+  answer.insert(answer.begin(), p.symbols);
+  answer.pop_back();  // "=", and all but the last
+  for (place = 0; const mote::Index id : answer) {
+    row.ids.push_back(id);
+    row.places.push_back(place++);
+  }
   return row;
 }
 
@@ -78,7 +84,9 @@ inline Rows rows_of(const Problem& p, mote::Index count, mote::Index n, bool hin
   std::vector<mote::Index> places;
   for (mote::Index i = 0; i < count; ++i) {
     Row row = row_of(p, n, hints, random);
-    ids.push_back(row.ids), targets.push_back(row.targets), places = row.places;
+    ids.push_back(row.ids);
+    targets.push_back(row.targets);
+    places = row.places;
   }
   const mote::Index T = std::ssize(places);
   return {mote::stack_rows(ids, T), mote::stack_rows(targets, T), places};

@@ -57,13 +57,15 @@ void figure() {
         const Ablate ablate(model, heads + " " + std::to_string(h % 4), instead);
         return whole.back() - percent_right(model, fresh);
       };
-      by_zero.push_back(lost_with(0.0)), by_mean.push_back(lost_with(mean(values.at(heads), {0}, true)));
+      by_zero.push_back(lost_with(0.0));
+      by_mean.push_back(lost_with(mean(values.at(heads), {0}, true)));
       apart = std::max(apart, by_zero.back() - by_mean.back());
       if (by_mean.back() < 5) harmless = std::max(harmless, by_zero.back());
       std::printf("  %3.0f %3.0f", whole.back() - by_zero.back(), whole.back() - by_mean.back());
     }
     std::puts("");
-    misjudged += apart > 20, essential += harmless > 20;
+    misjudged += apart > 20;
+    essential += harmless > 20;
   }
   std::printf(
       "\nOf 80 heads, the average: %.1f %% lost with 0, %.1f %% with the mean. In %d of ten seeds a head seems to be "

@@ -56,8 +56,12 @@ struct Recaller : Layer<Recaller> {
     return head(norm(y));
   }
   void visit(Visitor& v) override {
-    v("now", now), v("before", before), v("attention", attention), v("linear", linear);
-    v("norm", norm), v("head", head);
+    v("now", now);
+    v("before", before);
+    v("attention", attention);
+    v("linear", linear);
+    v("norm", norm);
+    v("head", head);
   }
 };
 

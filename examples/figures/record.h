@@ -54,12 +54,15 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
     (read(values), ...);
     mote::check(++i >= argc, "one word too many");
   } catch (const mote::Error& e) {
-    throw UsageError(e.what() + ("; its words are " + usage));
+    throw mote::UsageError(e.what() + ("; its words are " + usage));
   }
 }
 /// What run(seed) returns for each, one after the other; what it prints is seen at once.
 inline std::vector<double> of_seeds(const Seeds& seeds, const std::function<double(mote::Index)>& run) {
   std::vector<double> all;
-  for (mote::Index seed = seeds.first; seed <= seeds.second; ++seed) std::fflush(stdout), all.push_back(run(seed));
+  for (mote::Index seed = seeds.first; seed <= seeds.second; ++seed) {
+    std::fflush(stdout);
+    all.push_back(run(seed));
+  }
   return all;
 }

@@ -18,7 +18,10 @@ int main(int argc, char** argv) {
     const auto task = make_task("text_llama", file == "made" ? FieldValues{} : FieldValues{{"text", file}});
     Recipe recipe = task->recipe();
     recipe.max_iters = steps.value_or(recipe.max_iters);
-    if (part == Part::adamw) recipe.optimizer = OptimizerKind::adamw, recipe.learning_rate = 0.008;
+    if (part == Part::adamw) {
+      recipe.optimizer = OptimizerKind::adamw;
+      recipe.learning_rate = 0.008;
+    }
     if (part == Part::constant) recipe.schedule = ScheduleKind::constant;
     const FitOptions options = fit_options(recipe);
     const auto batch_size = [&](Index step) {

@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 #include "examples/lessons/lesson.h"
-#include "examples/programs/names.h"
+#include "examples/lessons/names.h"
 #include "train/optim/sgd.h"
 
 using namespace mote;
@@ -18,7 +18,10 @@ Pairs all_pairs() {
   std::vector<Index> before, after;
   for (const std::string& name : names()) {
     before.push_back(0);
-    for (const char c : name) after.push_back(symbol(c)), before.push_back(symbol(c));
+    for (const char c : name) {
+      after.push_back(symbol(c));
+      before.push_back(symbol(c));
+    }
     after.push_back(0);
   }
   const Shape shape{static_cast<Index>(before.size())};

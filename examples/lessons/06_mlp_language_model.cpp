@@ -3,7 +3,7 @@
 
 #include "engine/engine.h"
 #include "examples/lessons/lesson.h"
-#include "examples/programs/names.h"
+#include "examples/lessons/names.h"
 #include "nn/nn.h"
 #include "train/optim/adamw.h"
 

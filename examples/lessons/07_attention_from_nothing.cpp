@@ -63,7 +63,8 @@ void why_sqrt(const Generator& random) {
     const Tensor scores = matmul(q, transpose(k, 0, 1));
     const Tensor w = max(softmax(scores), {-1}), v = max(softmax(scores / std::sqrt(real(d))), {-1});
     const auto deaf = [](const Tensor& slope) { return 100 * number(mean(tensor(slope < Tensor(0.001)))); };
-    plain = deaf(w - w * w), scaled = deaf((v - v * v) / std::sqrt(real(d)));  // by the sum: s is 1 / sqrt(d) of it
+    plain = deaf(w - w * w);
+    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // by the sum: s is 1 / sqrt(d) of it
     std::printf("   %4d %16.1f %8.2f %7.0f %% %23.2f %7.0f %%\n", static_cast<int>(d), std::sqrt(number(var(scores))),
                 number(mean(w)), plain, number(mean(v)), scaled);
   }
@@ -77,7 +78,8 @@ std::pair<IntArray, IntArray> questions(Index B, const Generator& random) {
     const IntArray letters = randperm(4, random), digits = randint(0, 10, {4}, random);
     const Index asked = randint(0, 4, {1}, random).item();
     for (Index i = 0; i < 4; ++i) ids.mutate()[5 * b + i] = 10 * letters.at({i}) + digits.at({i});
-    ids.mutate()[5 * b + 4] = 40 + letters.at({asked}), answers.mutate()[b] = digits.at({asked});
+    ids.mutate()[5 * b + 4] = 40 + letters.at({asked});
+    answers.mutate()[b] = digits.at({asked});
   }
   return {ids, answers};
 }

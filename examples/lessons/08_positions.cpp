@@ -43,7 +43,10 @@ struct Model : Layer<Model> {
     // Two waves have the product sum of sin(t f) sin(s f) + cos(t f) cos(s f) = sum of cos((t - s) f): the distance.
     if (way == Way::waves) x = x + concat({sin(angle), cos(angle)}, 1);
     Tensor query = q(x), key = k(x);
-    if (way == Way::rotary) query = turned(query, angle), key = turned(key, angle);
+    if (way == Way::rotary) {
+      query = turned(query, angle);
+      key = turned(key, angle);
+    }
     Tensor scores = matmul(query, transpose(key, -2, -1)) / std::sqrt(real(C));
     if (way == Way::alibi) scores = scores - abs(t - s);  // "attention with linear biases": what is near counts more
     return {masked_softmax(scores, may_see), v(x)};
@@ -79,9 +82,13 @@ void blind(const Generator& random) {
 std::pair<IntArray, IntArray> rows(Index count, Index T, const Generator& random) {
   IntArray ids = randint(0, symbols, {count, T}, random), answers = IntArray::full({count, T}, -1);
   const IntArray asks = randint(0, 2, {count, T}, random);
-  Index *const id = ids.mutate(), *const answer = answers.mutate();
+  Index* const id = ids.mutate();
+  Index* const answer = answers.mutate();
   for (Index i = 0; i < count * T; ++i)
-    if (i % T > 0 && asks.data()[i] == 1 && id[i - 1] != question) answer[i] = id[i - 1], id[i] = question;
+    if (i % T > 0 && asks.data()[i] == 1 && id[i - 1] != question) {
+      answer[i] = id[i - 1];
+      id[i] = question;
+    }
   return {ids, answers};
 }
 /// Percent of questions answered right at places 1 to 16, and at 17 to 32; and of the attention of these to 1 to 16.

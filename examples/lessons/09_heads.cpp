@@ -79,7 +79,12 @@ struct Model : Layer<Model> {
     return out(mlp ? y + (*mlp)(y) : y);
   }
   void visit(Visitor& f) override {
-    f("digit", digit), f("place", place), f("ln", ln), f("attn", attn), f("out", out), f("mlp", mlp);
+    f("digit", digit);
+    f("place", place);
+    f("ln", ln);
+    f("attn", attn);
+    f("out", out);
+    f("mlp", mlp);
   }
 };
 /// % right; ahead, see below; weight of a = 1 in head 0 if b = 0, 2; |sum of all heads' weights of a - 1|.
@@ -106,8 +111,10 @@ Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = f
   const Tensor right = tensor(eq(argmax(model(test.ids, mask)), test.targets)), asked = tensor(test.targets != -1);
   IntArray pairs({49, 16}), sum_of({49, 1}), wrong({49, 1});
   for (Index i = 0; i < 49; ++i) {
-    pairs.mutate()[16 * i + 14] = i / 7, pairs.mutate()[16 * i + 12] = i % 7;
-    sum_of.mutate()[i] = (i / 7 + i % 7) % 7, wrong.mutate()[i] = (i / 7 + i % 7 + 1) % 7;
+    pairs.mutate()[16 * i + 14] = i / 7;
+    pairs.mutate()[16 * i + 12] = i % 7;
+    sum_of.mutate()[i] = (i / 7 + i % 7) % 7;
+    wrong.mutate()[i] = (i / 7 + i % 7 + 1) % 7;
   }
   const Record seen(model, {"attn weights"});
   const Tensor scores = select(model(pairs, mask), 1, 15);                     // at the last of the 16 places
@@ -124,7 +131,10 @@ void lesson() {
       "\n2. (x[t-1] + x[t-3]) mod 7, by one layer; guessing: 14 %%. ahead: the right score less that of right + 1\n"
       "                                                %% right   ahead   head 0 gives a = 1, if b = 0, b = 2\n");
   Mask one_each({1, 2, 16, 16});  // head 0 sees x[t-1] alone, and head 1 x[t-3]; before t = 3 nobody sees anything
-  for (Index t = 3; t < 16; ++t) one_each.mutate()[16 * t + t - 1] = 1, one_each.mutate()[256 + 16 * t + t - 3] = 1;
+  for (Index t = 3; t < 16; ++t) {
+    one_each.mutate()[16 * t + t - 1] = 1;
+    one_each.mutate()[256 + 16 * t + t - 3] = 1;
+  }
   const Result one = learn("1 head of 32 numbers", 1), two = learn("2 heads of 16 numbers", 2);
   const Result apart = learn("2 heads, and each may see one of the places", 2, one_each);
   const Result mlp = learn("the same, and an MLP behind them", 2, one_each, true);

@@ -69,7 +69,8 @@ void depths() {
       if (n == 1 || n == 10 || n == 100) std::printf(" %10.1e", size_of(x));
     }
     x.backward(randn(x.shape(), random).array());  // x is no single number: the gradient by it is given, at random
-    size[i] = size_of(x), grad[i] = size_of(first.grad());
+    size[i] = size_of(x);
+    grad[i] = size_of(first.grad());
     std::printf(" %14.1e\n", grad[i]);
   }
   claim(size[0] < 1e-20 && grad[0] < 1e-20, "weights half as large: neither numbers nor gradient arrive");
@@ -87,7 +88,8 @@ double lowest_loss(Index count, Without part, double size) {
   model.add(Linear(16, 7, random));
   IntArray ids({49, 2}), wanted({49});
   for (Index i = 0; i < 49; ++i) {
-    ids.mutate()[2 * i] = i / 7, ids.mutate()[2 * i + 1] = 7 + i % 7;
+    ids.mutate()[2 * i] = i / 7;
+    ids.mutate()[2 * i + 1] = 7 + i % 7;
     wanted.mutate()[i] = (i / 7 + i % 7) % 7;
   }
   AdamW optimizer(all_parameters(model), {.lr = 5e-3});
@@ -112,7 +114,8 @@ void lesson(const char* file) {
   for (std::size_t i = 0; i < 6; ++i) {
     const Without part = i < 4 ? static_cast<Without>(i) : Without::nothing;
     const double size = i < 4 ? 1.5 : i == 4 ? 0.1 : 20;
-    one[i] = lowest_loss(1, part, size), deep[i] = lowest_loss(16, part, size);
+    one[i] = lowest_loss(1, part, size);
+    deep[i] = lowest_loss(16, part, size);
     std::printf("   %-26s %8.3g %12.3g\n", names[i], one[i], deep[i]);
   }
   claim(one[0] < 0.5 && deep[0] < 0.5, "whole blocks learn it, be it one or sixteen");

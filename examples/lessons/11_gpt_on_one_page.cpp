@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 #include "examples/lessons/lesson.h"
-#include "examples/programs/names.h"
+#include "examples/lessons/names.h"
 #include "models/gpt.h"  // for the comparison at the end
 #include "train/optim/adamw.h"
 
@@ -38,9 +38,18 @@ struct Block : Layer<Block> {
     return y + linear(hidden, mlp_proj, mlp_proj_bias);
   }
   void visit(Visitor& v) override {
-    v("ln_1", ln_1), v("ln_1_bias", ln_1_bias), v("attn", attn), v("attn_bias", attn_bias);
-    v("attn_proj", attn_proj), v("attn_proj_bias", attn_proj_bias), v("ln_2", ln_2), v("ln_2_bias", ln_2_bias);
-    v("fc", fc), v("fc_bias", fc_bias), v("mlp_proj", mlp_proj), v("mlp_proj_bias", mlp_proj_bias);
+    v("ln_1", ln_1);
+    v("ln_1_bias", ln_1_bias);
+    v("attn", attn);
+    v("attn_bias", attn_bias);
+    v("attn_proj", attn_proj);
+    v("attn_proj_bias", attn_proj_bias);
+    v("ln_2", ln_2);
+    v("ln_2_bias", ln_2_bias);
+    v("fc", fc);
+    v("fc_bias", fc_bias);
+    v("mlp_proj", mlp_proj);
+    v("mlp_proj_bias", mlp_proj_bias);
   }
 };
 
@@ -66,7 +75,11 @@ struct PageGPT : Layer<PageGPT> {
     return cross_entropy((*this)(ids), targets, {.ignore_index = -1});
   }
   void visit(Visitor& v) override {
-    v("wte", tokens), v("wpe", positions), v("h", blocks), v("ln_f", ln_f), v("ln_f_bias", ln_f_bias);
+    v("wte", tokens);
+    v("wpe", positions);
+    v("h", blocks);
+    v("ln_f", ln_f);
+    v("ln_f_bias", ln_f_bias);
   }
 };
 

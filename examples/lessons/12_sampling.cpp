@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 #include "examples/lessons/lesson.h"
-#include "examples/programs/names.h"
+#include "examples/lessons/names.h"
 #include "models/gpt.h"
 #include "nn/trace.h"
 #include "train/optim/adamw.h"

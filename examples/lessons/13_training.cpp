@@ -67,8 +67,10 @@ void valley() {
         "so it crawls along the flat direction. Momentum and AdamW do not");
   claim(std::abs(adam[9].first - adam[9].second) < 1e-4, "to AdamW, both directions are alike");
   Weight odd, cut;  // AdamW for a once more; but the gradient of step 100 is 1000, or 1, which clipping makes of it
-  for (int t = 1; t <= 200; ++t)
-    adamw(odd, t == 100 ? 1000 : odd.w, 0.05, t), adamw(cut, t == 100 ? 1 : cut.w, 0.05, t);
+  for (int t = 1; t <= 200; ++t) {
+    adamw(odd, t == 100 ? 1000 : odd.w, 0.05, t);
+    adamw(cut, t == 100 ? 1 : cut.w, 0.05, t);
+  }
   std::printf("   With one odd gradient at step 100, 1000: a = %.4f after 200; clipped to 1: %.4f\n", odd.w, cut.w);
   claim(std::abs(odd.w) > 20 * std::abs(cut.w), "one odd gradient throws AdamW off for long; clipped it does not");
 }

@@ -19,7 +19,8 @@ constexpr Index letters = 16, length = 12, T = 2 * length, heads = 4, width = 64
 /// Blocks of attention alone: each adds to x what its heads hear, and does nothing else.
 GPT attention_only(Index layers) {
   GPTConfig config = GPTConfig::attention_only().resized(layers, heads, width);
-  config.vocab_size = letters, config.block_size = T;
+  config.vocab_size = letters;
+  config.block_size = T;
   return GPT(config, Generator(1));
 }
 double loss_of(const GPT& model, const Batch& batch) {
@@ -116,7 +117,10 @@ void lesson() {
     const Ablate out(two, "transformer.h.0.attn heads " + std::to_string(h));  // what it hands on is 0 (nn/reach.h)
     const double share = first[static_cast<std::size_t>(h)].previous, left = loss_of(two, fresh);
     std::printf("   %15d %10.2f %42.3f\n", static_cast<int>(h), share, left);
-    if (worst = std::max(worst, left); share > back) back = share, missing = left;
+    if (worst = std::max(worst, left); share > back) {
+      back = share;
+      missing = left;
+    }
   }
   claim(back > 0.25 && missing > 2 * loss && missing == worst, "it suffers most without the head that looks back most");
   std::printf(

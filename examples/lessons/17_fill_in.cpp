@@ -45,7 +45,8 @@ Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
       if (c == asked) all.places.push_back({first, at, std::ssize(row)});
       row.push_back(what_0 + what);
     }
-    all.seen = concat({all.seen, IntArray({1, T}, row)}), all.wanted = concat({all.wanted, IntArray({1, T}, wanted)});
+    all.seen = concat({all.seen, IntArray({1, T}, row)});
+    all.wanted = concat({all.wanted, IntArray({1, T}, wanted)});
   }
   return all;
 }
@@ -65,8 +66,14 @@ struct Encoder : Layer<Encoder> {
     return out(ln_f(y + mlp(ln_2(y))));
   }
   void visit(Visitor& v) override {
-    v("token", token), v("place", place), v("ln_1", ln_1), v("attn", attn), v("ln_2", ln_2), v("mlp", mlp);
-    v("ln_f", ln_f), v("out", out);
+    v("token", token);
+    v("place", place);
+    v("ln_1", ln_1);
+    v("attn", attn);
+    v("ln_2", ln_2);
+    v("mlp", mlp);
+    v("ln_f", ln_f);
+    v("out", out);
   }
 };
 
@@ -96,7 +103,8 @@ Result learn(const char* name, const Mask& may_see, bool hide = true) {  // trai
   for (Index b = 0; b < 1000; ++b) {
     const auto [who, at, what] = test.places[std::size_t(b)];
     const Index said = best.at({b, at}), wanted = test.wanted.at({b, at});
-    r.right += 0.1 * (said == wanted), r.form += 0.1 * (said / 4 == wanted / 4);
+    r.right += 0.1 * (said == wanted);
+    r.form += 0.1 * (said / 4 == wanted / 4);
     r.verb += 0.1 * (said < 8 && said % 4 == wanted % 4);
     for (Index h = 0; h < 2; ++h) r.own += 0.05 * double(look.at({b, h, at, who}) + look.at({b, h, at, what}));
   }

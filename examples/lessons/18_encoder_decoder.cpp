@@ -28,7 +28,13 @@ struct Encoder : Layer<Encoder> {
     return ln(y + mlp(ln_2(y)));
   }
   void visit(Visitor& v) override {
-    v("digit", digit), v("place", place), v("ln_1", ln_1), v("look", look), v("ln_2", ln_2), v("mlp", mlp), v("ln", ln);
+    v("digit", digit);
+    v("place", place);
+    v("ln_1", ln_1);
+    v("look", look);
+    v("ln_2", ln_2);
+    v("mlp", mlp);
+    v("ln", ln);
   }
 };
 
@@ -48,8 +54,16 @@ struct Decoder : Layer<Decoder> {
     return out(ln(z + mlp(ln_3(z))));
   }
   void visit(Visitor& v) override {
-    v("digit", digit), v("place", place), v("ln_1", ln_1), v("look", look), v("ln_2", ln_2), v("cross", cross);
-    v("ln_3", ln_3), v("mlp", mlp), v("ln", ln), v("out", out);
+    v("digit", digit);
+    v("place", place);
+    v("ln_1", ln_1);
+    v("look", look);
+    v("ln_2", ln_2);
+    v("cross", cross);
+    v("ln_3", ln_3);
+    v("mlp", mlp);
+    v("ln", ln);
+    v("out", out);
   }
 };
 

@@ -24,9 +24,9 @@ inline double number(const mote::Tensor& x) { return static_cast<double>(x.item(
 /// headings of words.md.
 inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,
                       const char* words = nullptr) {
-  return run_program(argv[0], [&] {
+  return mote::run_program(argv[0], [&] {
     if (argc > 2 || (argc == 2 && argv[1][0] == '-'))
-      throw UsageError("takes the path of a picture to draw, FILE.svg, or nothing");
+      throw mote::UsageError("takes the path of a picture to draw, FILE.svg, or nothing");
     if (argc > 1) mote::check_output(argv[1]);
     lesson(argc > 1 ? argv[1] : nullptr);
     if (words) std::printf("Words, explained in examples/words.md: %s.\n", words);
@@ -36,7 +36,7 @@ inline int run_lesson(int argc, char** argv, const std::function<void(const char
 /// The main() of other lessons.
 inline int run_lesson(char** argv, void (*lesson)(), const char* words = nullptr) {
   const auto alone = [argv, lesson](const char*) {
-    if (argv[1]) throw UsageError("takes no words");  // argv ends with a null
+    if (argv[1]) throw mote::UsageError("takes no words");  // argv ends with a null
     lesson();
   };
   return run_lesson(1, argv, alone, words);

@@ -47,9 +47,16 @@ inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArr
     for (Index t = 0; t < length; ++t) {
       const Index target = targets.at({b, t});
       if (target < 0) continue;
-      ++count, same += target == ids.at({b, t});
-      if (t + 1 < length) ++have_next, next += target == ids.at({b, t + 1});
-      if (t > 0) ++have_previous, previous += target == ids.at({b, t - 1});
+      ++count;
+      same += target == ids.at({b, t});
+      if (t + 1 < length) {
+        ++have_next;
+        next += target == ids.at({b, t + 1});
+      }
+      if (t > 0) {
+        ++have_previous;
+        previous += target == ids.at({b, t - 1});
+      }
     }
   if (count == 0) return report.say(false, "no target counts", "all are -1"), false;
   const std::string fine = "of the targets " + percent(same / count) + " are the symbol itself, " +
@@ -139,7 +146,10 @@ inline double floor_of(const IntArray& ids, const IntArray& targets) {
     std::vector<Index> row;
     for (Index t = 0; t < ids.shape()[1]; ++t) {
       row.push_back(ids.at({b, t}));
-      if (targets.at({b, t}) >= 0) ++said[row][targets.at({b, t})], ++count;
+      const Index next = targets.at({b, t});
+      if (next < 0) continue;
+      ++said[row][next];
+      ++count;
     }
   }
   for (const auto& [row, next] : said) {

@@ -14,7 +14,7 @@
 #include "engine/io/text/utf8_stream.h"
 #include "examples/programs/open_model.h"
 #include "examples/programs/program.h"
-#include "train/run/compare.h"
+#include "train/report/compare.h"
 
 using namespace mote;
 
@@ -75,10 +75,12 @@ TableRow statistics(const std::vector<double>& x) {
   double least = std::numeric_limits<double>::infinity(), most = -least, mean = 0, norm = 0;
   Index finite = 0, nan = 0, infinite = 0;
   for (const double v : x) {
-    nan += std::isnan(v), infinite += std::isinf(v);
+    nan += std::isnan(v);
+    infinite += std::isinf(v);
     if (!std::isfinite(v)) continue;
     const auto n = static_cast<double>(++finite);
-    least = std::min(least, v), most = std::max(most, v);
+    least = std::min(least, v);
+    most = std::max(most, v);
     mean += v / n - mean / n;  // neither this nor the norm grows beyond a double on the way
     norm = std::hypot(norm, v);
   }
@@ -100,7 +102,8 @@ int show_file(const std::string& path) {
   Index elements = 0, wrong = 0;
   for (const TensorEntry& t : file.tensors()) {
     const bool intact = file.read_bytes(t, [](const void*, std::size_t) {});
-    elements += t.shape.numel(), wrong += !intact;
+    elements += t.shape.numel();
+    wrong += !intact;
     const TableRow cells = intact && readable(t.dtype) ? statistics(numbers_of(file, t)) : TableRow(6, "-");
     rows.push_back({shown(t.name), text_of(t.dtype), text_of(t.shape)});
     rows.back().insert(rows.back().end(), cells.begin(), cells.end());

@@ -146,7 +146,10 @@ struct Folder {
   bool solved(const Exercise& e) const { return mote::file_exists(mark(e)); }
   Verdict check(const Exercise& e) const {
     const Verdict v = judge(e, file(e), "passed-" + std::to_string(std::random_device()()));
-    if (v.solved) mote::make_folder(path + ".solved"), mote::write_file(mark(e), "");
+    if (v.solved) {
+      mote::make_folder(path + ".solved");
+      mote::write_file(mark(e), "");
+    }
     if (!v.solved && mote::StopSignal::received() == 0) mote::remove_file(mark(e));
     return v;
   }
@@ -210,7 +213,8 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
   const Keys keys;
   std::size_t hints = 0;
   const auto show = [&](std::size_t exercise) {
-    hints = exercise == at ? hints : 0, at = exercise;
+    hints = exercise == at ? hints : 0;
+    at = exercise;
     std::cout << "\033[2J\033[H";
     print_verdict(all[at], folder);
     std::cout << "Save to check. n next, h hint, l list, c check all, x reset, s solution, q quit" << std::endl;
@@ -229,8 +233,10 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     for (std::size_t i = 0; key == 'c' && i < all.size() && mote::StopSignal::received() == 0; ++i)
       print_verdict(all[i], folder);
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (const auto time = saved(all[i]); time != times[i] && time != fs::file_time_type::min())
-        times[i] = time, show(i);
+      if (const auto time = saved(all[i]); time != times[i] && time != fs::file_time_type::min()) {
+        times[i] = time;
+        show(i);
+      }
   }
 }
 
@@ -238,7 +244,7 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
 const Exercise& find(const std::vector<Exercise>& all, const std::string& word) {
   for (const Exercise& e : all)
     if (word == e.name || e.name.starts_with(std::string(word.size() < 2, '0') + word + "_")) return e;
-  throw UsageError("there is no exercise '" + word + "': `learn list` shows them");
+  throw mote::UsageError("there is no exercise '" + word + "': `learn list` shows them");
 }
 
 /// Proves checks: see judge() in answers/check.h; an empty file must not compile.
@@ -259,20 +265,23 @@ int learn(const LearnOptions& options, std::vector<std::string> words) {
   const std::vector<Exercise> all = read_exercises();
   const std::string command = words.empty() ? "" : words[0];
   if (std::string(" list check hint solution reset prove  ").find(" " + command + " ") == std::string::npos)
-    throw UsageError("unknown command '" + command + "': list, check, hint, solution, reset");
+    throw mote::UsageError("unknown command '" + command + "': list, check, hint, solution, reset");
   std::vector<Exercise> chosen;
   for (std::size_t i = 1; i < words.size(); ++i) chosen.push_back(find(all, words[i]));
   if (command == "prove") return prove(chosen.empty() ? all : chosen);
-  if (options.dir.empty()) throw UsageError("--dir is empty: it names the folder of your exercises");
+  if (options.dir.empty()) throw mote::UsageError("--dir is empty: it names the folder of your exercises");
   const Folder folder(options.dir, all);
   if (command == "list") return print_list(all, folder), 0;
   if (command == "check" && chosen.empty()) chosen = all;
-  if (!command.empty() && chosen.empty()) throw UsageError(command + " needs the number of an exercise");
+  if (!command.empty() && chosen.empty()) throw mote::UsageError(command + " needs the number of an exercise");
   bool good = true;
   for (const Exercise& e : chosen) {
     if (command == "reset") std::cout << folder.reset(e) << " is yours; the exercise is as it was\n";
     if (command == "check") good = print_verdict(e, folder) && good;
-    if (command == "solution") std::cout << solution(e, folder), good = folder.solved(e) && good;
+    if (command == "solution") {
+      std::cout << solution(e, folder);
+      good = folder.solved(e) && good;
+    }
     if (command == "hint") std::cout << e.hints[0] << "\n" << e.hints[1] << "\n";
   }
   if (!command.empty()) return good ? 0 : 1;
@@ -285,12 +294,13 @@ int learn(const LearnOptions& options, std::vector<std::string> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(argv[0], [&] {
-    CommandLine line(argc, argv);
+  return mote::run_program(argv[0], [&] {
+    mote::CommandLine line(argc, argv);
     std::vector<std::string> words;
     std::erase_if(line.given, [&](const auto& g) { return g.where.empty() && (words.push_back(g.name), true); });
     LearnOptions options;
-    Options parser("Exercises. Shows the first that is not solved, and checks whatever file of your folder you save.");
+    mote::Options parser(
+        "Exercises. Shows the first that is not solved, and checks whatever file of your folder you save.");
     parser.add("Options", options);
     parser.note =
         "Commands: list; check [N ...], which ends with 1 unless all are solved; hint N; solution N, once yours is\n"

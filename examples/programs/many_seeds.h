@@ -19,7 +19,7 @@
 #include "engine/base/table.h"
 #include "examples/programs/program.h"
 #include "examples/programs/saved_run.h"
-#include "train/run/compare.h"
+#include "train/report/compare.h"
 
 namespace mote {
 

@@ -18,6 +18,8 @@
 #include "examples/programs/program.h"
 #include "nn/fields.h"
 
+namespace mote {
+
 /// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
 /// that begins with -- is only taken after =.
 struct CommandLine {
@@ -63,7 +65,7 @@ struct CommandLine {
   /// Where both name an option, the command line wins. Errors: a UsageError that names file and line, of all lines at
   /// once; also of another file or run.
   void add_file(const std::string& path) {
-    std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
+    std::string text = checked_usage([&] { return read_file(path, 1 << 20); });
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
     std::vector<Given> lines;
     std::istringstream in(text);
@@ -104,7 +106,7 @@ struct CommandLine {
   }
   /// Whole numbers with a * between them as their product; any other text as it is.
   static std::string product(const std::string& text) {
-    mote::Index result = 1;
+    Index result = 1;
     std::istringstream in(text);
     std::string factor;
     while (std::getline(in, factor, '*')) {
@@ -154,11 +156,11 @@ class Options {
   template <class Config>
   void add(const std::string& title, Config& config) {
     add(
-        title, [&config] { return mote::fields(config); },
-        [&config](const std::string& name, const std::string& text) { mote::set_field(config, name, text); });
+        title, [&config] { return fields(config); },
+        [&config](const std::string& name, const std::string& text) { set_field(config, name, text); });
   }
   /// Adds a group whose config does not exist yet: functions that list its fields and take a value.
-  void add(const std::string& title, const std::function<std::vector<mote::Field>()>& fields,
+  void add(const std::string& title, const std::function<std::vector<Field>()>& fields,
            const std::function<void(const std::string& name, const std::string& text)>& set) {
     groups_.push_back({title, fields, set});
   }
@@ -186,7 +188,7 @@ class Options {
  private:
   struct Group {
     std::string title;
-    std::function<std::vector<mote::Field>()> fields;
+    std::function<std::vector<Field>()> fields;
     std::function<void(const std::string&, const std::string&)> set;
   };
   void take(const CommandLine::Given& g, bool first) const {
@@ -199,14 +201,14 @@ class Options {
     if (!g.has_value && field.words != "true|false") throw UsageError(g.where + g.name + " needs a value");
     try {
       group->set(field.name, g.has_value ? g.value : "true");
-    } catch (const mote::Error& e) {
+    } catch (const Error& e) {
       throw UsageError(g.where + e.what());
     }
   }
   /// The field of this name and its group, or null.
-  std::pair<const Group*, mote::Field> find(const std::string& name) const {
+  std::pair<const Group*, Field> find(const std::string& name) const {
     for (const Group& group : groups_)
-      for (const mote::Field& f : group.fields())
+      for (const Field& f : group.fields())
         if (name == f.name) return {&group, f};
     return {nullptr, {}};
   }
@@ -221,25 +223,30 @@ class Options {
     std::string best;
     std::size_t least = std::min<std::size_t>(3, name.size());
     for (const Group& group : groups_)
-      for (const mote::Field& f : group.fields())
-        if (const std::size_t d = mote::distance(name, f.name); d < least) least = d, best = f.name;
+      for (const Field& f : group.fields())
+        if (const std::size_t d = distance(name, f.name); d < least) {
+          least = d;
+          best = f.name;
+        }
     return best.empty() ? " (--help lists them all)" : " (did you mean --" + best + "?)";
   }
 
   void print_help(const std::string& program) const {
-    std::vector<mote::TableRow> rows{{about_ + "\n\nusage: " + program + " [options]"}};
+    std::vector<TableRow> rows{{about_ + "\n\nusage: " + program + " [options]"}};
     for (const Group& group : groups_) {
       rows.push_back({"\n" + group.title});
-      for (const mote::Field& f : group.fields())
+      for (const Field& f : group.fields())
         if (f.use.needs.empty())  // else it has no effect beside the others
           rows.push_back({"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" +
-                                               mote::readable_text(f.value, "") + "]"});
+                                               readable_text(f.value, "") + "]"});
     }
     rows.insert(rows.end(), {{""}, {"  --help", "this text"}});
     if (!note.empty()) rows.push_back({"\n" + note});
-    std::cout << mote::table_text(rows);
+    std::cout << table_text(rows);
   }
 
   std::string about_;
   std::vector<Group> groups_;
 };
+
+}  // namespace mote

@@ -21,13 +21,15 @@
 #include "engine/base/env.h"
 #include "engine/kernels/kernels.h"
 
+namespace mote {
+
 /// A mistake in the command line or in the environment: exit code 2.
-struct UsageError : mote::Error {
+struct UsageError : Error {
   using Error::Error;
 };
 
 /// What was printed did not arrive.
-struct OutputError : mote::Error {
+struct OutputError : Error {
   using Error::Error;
 };
 
@@ -36,7 +38,7 @@ template <class Body>
 decltype(auto) checked_usage(const Body& body) {
   try {
     return body();
-  } catch (const mote::Error& e) {
+  } catch (const Error& e) {
     throw UsageError(e.what());
   }
 }
@@ -81,8 +83,8 @@ int run_program(const char* name, const Body& body, int failure = 1) {
     if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();  // closed: the next file opened would take its place
 #endif
     checked_usage([] {
-      mote::settings();
-      mote::kernels::table();
+      settings();
+      kernels::table();
     });
     const int code = body();
     flush_output();
@@ -103,3 +105,5 @@ int run_program(const char* name, const Body& body, int failure = 1) {
   }
   return failure;
 }
+
+}  // namespace mote

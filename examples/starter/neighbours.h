@@ -15,7 +15,9 @@ struct NeighboursTask final : LabelTask {
   Index vocab_size() const override { return modulus; }
   Recipe recipe() const override {
     Recipe r;
-    r.max_iters = 600, r.learning_rate = 1e-2, r.eval_interval = 200;
+    r.max_iters = 600;
+    r.learning_rate = 1e-2;
+    r.eval_interval = 200;
     return r;
   }
   Outcome outcome() const override { return {.least = 0.99, .chance = 1.0 / modulus}; }

@@ -88,7 +88,8 @@ Causality causality(const Array& weights) {
         sum += static_cast<double>(row[j]);
         if (j > i) future += std::abs(static_cast<double>(row[j]));
       }
-      c.smallest_row = std::min(c.smallest_row, sum), c.largest_row = std::max(c.largest_row, sum);
+      c.smallest_row = std::min(c.smallest_row, sum);
+      c.largest_row = std::max(c.largest_row, sum);
     }
     c.future = std::max(c.future, future);
   }

@@ -22,7 +22,11 @@ void OF_THIS_REAL(wrong_shapes)() {
 double OF_THIS_REAL(third)() {
   using namespace mote;
   GPTConfig config;
-  config.block_size = 4, config.vocab_size = 5, config.n_layer = 1, config.n_head = 2, config.n_embd = 8;
+  config.block_size = 4;
+  config.vocab_size = 5;
+  config.n_layer = 1;
+  config.n_head = 2;
+  config.n_embd = 8;
   GPT model(config, Generator(1));
   model.loss(ints({{1, 2, 3}}), ints({{2, 3, 4}})).backward();
   const Tensor x = tensor(1.0 / 3).requires_grad_();

@@ -84,7 +84,8 @@ TEST_CASE("generate draws each row's token from that row's logits, in the order 
 
 TEST_CASE("TokenChooser: builds of PyTorch that draw one word for all times are followed, too") {
   const Generator random(5), same(5);
-  random.set_build({.mkl = true, .version = 206}), same.set_build({.mkl = true, .version = 206});
+  random.set_build({.mkl = true, .version = 206});
+  same.set_build({.mkl = true, .version = 206});
   TokenChooser choose({}, random, 300);
   for (std::uint64_t seed = 1; seed <= 14; ++seed) {
     const Array logits = logits_of(300, seed);

@@ -4,6 +4,7 @@
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/create.h"
 #include "engine/ops/unary.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::fourier_test {
@@ -36,8 +37,8 @@ TEST_CASE("fourier_basis: orthonormal rows, in the order constant, cos 1, sin 1,
       CHECK(std::abs(static_cast<double>(basis.array().at({p - 2, j})) - size * wave(p / 2, j, p)) < 10 * tight);
     }
   }
-  CHECK(error_of([] { fourier_basis(1); }) == "fourier_basis: p 1 must be odd and at least 3");
-  CHECK(error_of([] { fourier_basis(10); }) == "fourier_basis: p 10 must be odd and at least 3");
+  REFUSES(fourier_basis(1));
+  REFUSES(fourier_basis(10));
 }
 
 TEST_CASE("frequency_shares: a wave has all of its frequency, whatever its phase and height") {
@@ -68,9 +69,9 @@ TEST_CASE("frequency_shares: of two waves, by the squares of their heights; of c
 }
 
 TEST_CASE("frequency_shares: wrong calls") {
-  CHECK(error_of([] { frequency_shares(ones({5})); }) == "frequency_shares: x [5] must be [p, N]");
-  CHECK(error_of([] { frequency_shares(full({5, 3}, 0.1)); }) == "frequency_shares: no column of x [5, 3] varies");
-  CHECK(error_of([] { frequency_shares(random_array({4, 3}, 1)); }) == "fourier_basis: p 4 must be odd and at least 3");
+  REFUSES(frequency_shares(ones({5})));
+  REFUSES(frequency_shares(full({5, 3}, 0.1)));
+  REFUSES(frequency_shares(random_array({4, 3}, 1)));
 }
 
 TEST_CASE("gini: 0 of equal numbers, 1 - 1/n where one has all, and what pairs say") {
@@ -89,9 +90,9 @@ TEST_CASE("gini: 0 of equal numbers, 1 - 1/n where one has all, and what pairs s
   }
   CHECK(gini(tensor(x)) == doctest::Approx(apart / (2 * 20 * total)).epsilon(1e-5));
   CHECK(gini(tensor(x) * 8) == doctest::Approx(gini(tensor(x))));
-  CHECK(error_of([] { gini(tensor({1, -1})); }) == "gini: a number is -1, not finite or below 0");
-  CHECK(error_of([] { gini(tensor({1, NAN})); }) == "gini: a number is nan, not finite or below 0");
-  CHECK(error_of([] { gini(zeros({2})); }) == "gini: needs a number above 0");
+  REFUSES(gini(tensor({1, -1})));
+  REFUSES(gini(tensor({1, NAN})));
+  REFUSES(gini(zeros({2})));
 }
 
 }  // namespace

@@ -9,7 +9,10 @@ TEST_CASE("generate: the same tokens with and without a cache, within block_size
     for (const Index window : {0, 3}) {
       GPTConfig c = toy(position);
       c.block.attention.window = window;
-      if (window) c.block.projections.n_kv_head = 1, c.block.norm_order = NormOrder::post;
+      if (window) {
+        c.block.projections.n_kv_head = 1;
+        c.block.norm_order = NormOrder::post;
+      }
       GPT m = lively_gpt(c);
       for (const Index T : {1, 5, 9, 14}) {  // shorter than block_size 9, equal, longer
         const IntArray prompt = random_tokens({3, T}, 11, static_cast<std::uint64_t>(T));
@@ -31,7 +34,8 @@ TEST_CASE("generate: the same tokens with and without a cache, within block_size
 TEST_CASE("generate with a cache: the same text under every instruction set and with any number of threads") {
   for (const Position position : {Position::rotary, Position::alibi, Position::learned}) {
     GPTConfig c = toy(position);
-    c.block.attention.window = 5, c.block.projections.n_kv_head = 2;
+    c.block.attention.window = 5;
+    c.block.projections.n_kv_head = 2;
     GPT m = lively_gpt(c);
     const IntArray prompt = random_tokens({4, 3}, 11, 2);
     const GenerateOptions options{.temperature = 1.2, .top_p = 0.9};

@@ -1,5 +1,6 @@
 // Prompts of different lengths in one batch: every row as if it were alone, for all positions; a mask for GPT; scores.
 #include "tests/models/gpt_tools.h"
+#include "tests/sentences.h"
 
 namespace mote::test::generate_padded_test {
 namespace {
@@ -58,7 +59,8 @@ TEST_CASE("generate: padded rows sample in the order of the rows, 2 B V words fo
   CHECK(m.generate(ids, 3, o, Generator(3)) == all);
   for (const Index pad : {10, 100}) {  // a row that has ended repeats pad_token, in the vocabulary or not
     GenerateOptions stops = o;
-    stops.stop_token = all.at({0, 5}), stops.pad_token = pad;
+    stops.stop_token = all.at({0, 5});
+    stops.pad_token = pad;
     std::vector<IntArray> told;
     stops.on_token = [&](const IntArray& newest) {
       told.push_back(newest);
@@ -77,14 +79,11 @@ TEST_CASE("generate: padded rows sample in the order of the rows, 2 B V words fo
     }
     CHECK(filled > 0);
   }
-  CHECK(error_of([&] { m.generate(ids, std::numeric_limits<Index>::max(), o, Generator(1)); }) ==
-        "generate: count 9223372036854775807 is too large");
+  REFUSES(m.generate(ids, std::numeric_limits<Index>::max(), o, Generator(1)));
   CHECK(m.generate(ints({{1, 2}}), 2, {.temperature = 0, .pad_token = 100}, Generator(1)) ==
         m.generate(ints({{1, 2}}), 2));  // an id that no row begins with, nor in the vocabulary
   for (const Index stop : {-1, 0})       // inside a prompt it is an id like any other, and here none
-    CHECK(error_of([&] {
-            m.generate(ints({{5, 100, 3}}), 2, {.temperature = 0, .stop_token = stop, .pad_token = 100}, Generator(1));
-          }).starts_with("embedding: id 100 is out of range for V = 11"));
+    REFUSES(m.generate(ints({{5, 100, 3}}), 2, {.temperature = 0, .stop_token = stop, .pad_token = 100}, Generator(1)));
   CHECK(m.generate(IntArray({0, 3}), 2, {.pad_token = 10}, Generator(1)).shape() == Shape{0, 5});
 }
 
@@ -92,7 +91,7 @@ TEST_CASE("pad_left: shapes and refusals") {
   CHECK(pad_left({{1, 2, 3}, {4}}, 0) == ints({{1, 2, 3}, {0, 0, 4}}));
   CHECK(pad_left({{7}}, -5) == ints({{7}}));
   CHECK(pad_left({}, 0).shape() == Shape{0, 0});
-  CHECK(error_of([] { pad_left({{1}, {}}, 0); }) == "pad_left: prompt 1 is empty");
+  REFUSES(pad_left({{1}, {}}, 0));
 }
 
 TEST_CASE("GPT with a mask: masked keys do not matter, all true changes nothing, the loss takes it too") {
@@ -103,7 +102,9 @@ TEST_CASE("GPT with a mask: masked keys do not matter, all true changes nothing,
     CHECK(same_bits(m(ids, Mask({6, 6}, true)).array(), whole));
     const Mask keys = padding_mask({6, 4, 5}, 6);
     IntArray other = ids;
-    other.mutate()[6 + 4] = 10, other.mutate()[6 + 5] = 10, other.mutate()[2 * 6 + 5] = 10;
+    other.mutate()[6 + 4] = 10;
+    other.mutate()[6 + 5] = 10;
+    other.mutate()[2 * 6 + 5] = 10;
     const Array y = m(ids, keys).array(), z = m(other, keys).array();
     CHECK(same_bits(copy_of(y.slice(1, 0, 4)), copy_of(z.slice(1, 0, 4))));
     Mask inner({3, 4, 6, 6}, true);  // one key hidden from all later queries
@@ -114,9 +115,7 @@ TEST_CASE("GPT with a mask: masked keys do not matter, all true changes nothing,
     CHECK(!same_bits(copy_of(hidden.slice(1, 5, 6)), copy_of(whole.slice(1, 5, 6))));
     const Tensor loss = m.loss(ids, targets, inner), by_hand = cross_entropy(Tensor(hidden), targets);
     CHECK(loss.item() == by_hand.item());
-    CHECK(error_of([&] {
-            m(ids, Mask({3, 6}, true));
-          }).find("does not broadcast to [..., H, Tq, Tk] = [3, 4, 6, 6]") != std::string::npos);
+    REFUSES(m(ids, Mask({3, 6}, true)));
   }
 }
 
@@ -139,11 +138,8 @@ TEST_CASE("GPT: log_probabilities score each token; minus their mean is the loss
   CHECK(distance(m.lm_head.weight.grad().to_vector(), Value(wanted).x) < (f64 ? 1e-14 : 1e-6));
   CHECK(m.log_probabilities(random_tokens({2, 10}, 11, 5)).shape() == Shape{2, 9});  // reads the first block_size 9
   CHECK(m.log_probabilities(ints({{3}})).shape() == Shape{1, 0});
-  CHECK(error_of([&] { m.log_probabilities(ints({3})); }) ==
-        "log_probabilities: ids [1] must be [B, T] with T at least 1");
-  CHECK(error_of([&] {
-          m.log_probabilities(random_tokens({2, 11}, 11, 5));
-        }) == "GPT: T = 10 is above block_size 9 (in GPT)");
+  REFUSES(m.log_probabilities(ints({3})));
+  REFUSES(m.log_probabilities(random_tokens({2, 11}, 11, 5)));
 }
 
 }  // namespace

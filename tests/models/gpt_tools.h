@@ -30,7 +30,9 @@ inline std::vector<GPTConfig> all_kinds() {
     for (const NormOrder order : {NormOrder::pre, NormOrder::post})
       for (const Index window : {0, 3}) {
         GPTConfig c = toy(position);
-        c.tie_weights = window == 0, c.block.norm_order = order, c.block.attention.window = window;
+        c.tie_weights = window == 0;
+        c.block.norm_order = order;
+        c.block.attention.window = window;
         c.block.projections.n_kv_head = window ? 2 : 0;
         c.block.norm = window ? NormKind::rms_norm : NormKind::layer_norm;
         c.block.activation = order == NormOrder::pre ? Activation::gelu : Activation::swiglu;

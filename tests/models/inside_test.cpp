@@ -16,7 +16,11 @@ const IntArray ids = ints({{1, 4, 2, 0, 3}, {2, 5, 1, 0, 4}}), others = ints({{3
 
 /// With weights so large that every part matters.
 GPT gpt(GPTConfig c = {}) {
-  c.block_size = 6, c.vocab_size = 7, c.n_layer = 2, c.n_head = 2, c.n_embd = 8;
+  c.block_size = 6;
+  c.vocab_size = 7;
+  c.n_layer = 2;
+  c.n_head = 2;
+  c.n_embd = 8;
   GPT model(c, Generator(1));
   const Generator random(2);
   for (const Parameter& w : parameters(model)) w.set((Tensor(w.value()) + randn(w.shape(), random) * 0.3).array());
@@ -91,7 +95,8 @@ TEST_CASE("inside: the lens ends with the logits, and begins with what the embed
 TEST_CASE("inside: OV is what a head writes of where it looks, and QK what it looks for") {
   for (const Index kv_heads : {0, 1}) {
     GPTConfig c;
-    c.block.projections.n_kv_head = kv_heads, c.bias = false;
+    c.block.projections.n_kv_head = kv_heads;
+    c.bias = false;
     const GPT model = gpt(c);
     const NoGrad no_grad;
     const Record seen(model, {"*.1.ln_1", "*.1.attn", "*.1.attn scores"});
@@ -113,7 +118,8 @@ TEST_CASE("inside: OV is what a head writes of where it looks, and QK what it lo
 
 TEST_CASE("inside: a head whose OV is the identity copies, one with the other sign never does") {
   GPTConfig c;
-  c.n_layer = 1, c.block.norm_order = NormOrder::pre;
+  c.n_layer = 1;
+  c.block.norm_order = NormOrder::pre;
   const GPT model = gpt(c);
   const FactoredMatrix same{eye(8), eye(8)}, opposite{eye(8), eye(8) * -1};
   CHECK(copying_score(model, 0, same) > 0.8);

@@ -94,7 +94,8 @@ TEST_CASE("torch: TransformerEncoderLayer, norms first and last") {
   TransformerBlockOptions o{.attention = {.causal = false}, .n_inner = 12};
   TransformerBlock pre(8, 2, Generator(1), o);
   check_file("encoder_pre", pre, torch_encoder_layer_names(), call);
-  o.norm_order = NormOrder::post, o.activation = Activation::relu;
+  o.norm_order = NormOrder::post;
+  o.activation = Activation::relu;
   TransformerBlock post(8, 2, Generator(1), o);
   check_file("encoder_post", post, torch_encoder_layer_names(), call);
 }

@@ -2,6 +2,7 @@
 #include "nn/fields.h"
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
+#include "tests/sentences.h"
 
 namespace mote::test::attention_test {
 namespace {
@@ -191,7 +192,8 @@ TEST_CASE("attention layers: a mask beside causal or in its place, and a row of 
     const Array plain = m(x).array();
     Mask recent = causal_mask(7);
     for (Index i = 0; i < 49 && v.attention.window; ++i) recent.mutate()[i] &= i / 7 - i % 7 < v.attention.window;
-    v.attention.causal = false, v.attention.window = 0;
+    v.attention.causal = false;
+    v.attention.window = 0;
     const auto open = layer_of(v);
     CHECK(same_bits(open(x, recent).array(), plain));
     CHECK(!same_bits(open(x).array(), plain));
@@ -253,19 +255,18 @@ TEST_CASE("attention layers: what a constructor refuses") {
     if (other.starts_with("SelfAttention: ")) CHECK(other.substr(15) == error.substr(20));
     return error;
   };
-  CHECK(says(10, 3, {}, {}) == "MultiHeadAttention: width 10 is not divisible by 3 heads");
-  CHECK(says(0, 1, {}, {}) == "MultiHeadAttention: width 0 and heads 1 must be at least 1");
-  CHECK(says(4, 0, {}, {}) == "MultiHeadAttention: width 4 and heads 0 must be at least 1");
+  CHECK_SENTENCE(says(10, 3, {}, {}));
+  CHECK_SENTENCE(says(0, 1, {}, {}));
+  CHECK_SENTENCE(says(4, 0, {}, {}));
   for (const Index n : {3, 8, -1})
     CHECK(says(8, 4, {}, {.n_kv_head = n}) ==
           "MultiHeadAttention: 4 heads cannot share n_kv_head = " + std::to_string(n) + " evenly");
-  CHECK(says(8, 4, {.window = -3}, {}) == "MultiHeadAttention: window -3 must be at least 0");
-  CHECK(says(8, 4, {.causal = false, .window = 3}, {}) == "MultiHeadAttention: a window of recent keys needs causal");
-  CHECK(says(8, 4, {.dropout = 1.5}, {}) == "MultiHeadAttention: dropout = 1.5 is not a probability");
-  CHECK(says(8, 4, {.mask = Mask({3, 3})}, {}) ==
-        "MultiHeadAttention: pass a mask to the call, not to the constructor");
-  CHECK(says(8, 4, {}, {.block_size = -1}) == "MultiHeadAttention: block_size -1 must be at least 0 (0: any length)");
-  CHECK(says(8, 4, {}, {.d_in = -2}) == "MultiHeadAttention: a width of -2 must be at least 1");
+  CHECK_SENTENCE(says(8, 4, {.window = -3}, {}));
+  CHECK_SENTENCE(says(8, 4, {.causal = false, .window = 3}, {}));
+  CHECK_SENTENCE(says(8, 4, {.dropout = 1.5}, {}));
+  CHECK_SENTENCE(says(8, 4, {.mask = Mask({3, 3})}, {}));
+  CHECK_SENTENCE(says(8, 4, {}, {.block_size = -1}));
+  CHECK_SENTENCE(says(8, 4, {}, {.d_in = -2}));
 }
 
 TEST_CASE("attention layers: a wrong call is a sentence with the layer's path") {
@@ -281,17 +282,11 @@ TEST_CASE("attention layers: a wrong call is a sentence with the layer's path") 
   };
   const auto zeros = [](Index B, Index T, Index C) { return Tensor(Array::zeros({B, T, C})); };
   const Tensor x = zeros(1, 2, 4), k = zeros(1, 3, 3), v = zeros(1, 3, 5);
-  CHECK(says(self, {[&](const SelfAttention& m) { m(zeros(1, 4, 4)); }}) ==
-        "SelfAttention: T = 4 is above block_size 3");
-  CHECK(says(self, {[&](const SelfAttention& m) {
-               m(x, Mask({3, 3}));
-             }}) ==
-        "attention: mask [3, 3] does not broadcast to [..., H, Tq, Tk] = [1, 2, 2, 2]; key_padding() makes one of a "
-        "mask [B, Tk] of the keys that may be attended to");
-  CHECK(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}) ==
-        "MultiHeadAttention: T = 4 is above block_size 3");
-  CHECK(says(across, {[&](const M& m) { m(x, x, v); }}) == "MultiHeadAttention: key [1, 2, 4] must be [B, T, 3]");
-  CHECK(says(across, {[&](const M& m) { m(x, k, k); }}) == "MultiHeadAttention: value [1, 3, 3] must be [B, T, 5]");
+  CHECK_SENTENCE(says(self, {[&](const SelfAttention& m) { m(zeros(1, 4, 4)); }}));
+  CHECK_SENTENCE(says(self, {[&](const SelfAttention& m) { m(x, Mask({3, 3})); }}));
+  CHECK_SENTENCE(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}));
+  CHECK_SENTENCE(says(across, {[&](const M& m) { m(x, x, v); }}));
+  CHECK_SENTENCE(says(across, {[&](const M& m) { m(x, k, k); }}));
 }
 
 TEST_CASE("attention layers: a cache misused is a sentence with the layer's path, and the cache stays as it was") {
@@ -311,7 +306,7 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
   CHECK(says(drops_output, 2) == in_training);
   m.eval();
   m(Tensor(random_array({1, 2, 4}, 1)), Mask(), &cache);
-  CHECK(says(m, 2) == "SelfAttention: T = 4 is above block_size 3 (in SelfAttention)");
+  CHECK_SENTENCE(says(m, 2));
 }
 
 }  // namespace

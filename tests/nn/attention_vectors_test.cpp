@@ -41,7 +41,10 @@ void note(Noted& noted, const VectorFile& file, const std::string& name) {
   noted[name + "/y"] = got.output.array();
   noted[name + "/weights"] = got.dropped_weights;
   noted[name + "/dq"] = q.grad();
-  if (!self) noted[name + "/dk"] = k.grad(), noted[name + "/dv"] = v.grad();
+  if (!self) {
+    noted[name + "/dk"] = k.grad();
+    noted[name + "/dv"] = v.grad();
+  }
   for (const auto& [letter, linear] : projections) {
     noted[name + "/dw" + letter] = linear->weight.grad();
     if (biased) noted[name + "/db" + letter] = linear->bias.grad();

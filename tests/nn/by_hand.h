@@ -34,7 +34,10 @@ inline Tensor heads_by_hand(const Tensor& q, const Tensor& k, const Tensor& v, I
     const Index g = h / (H / G);
     Tensor query = unsqueeze(slice(q, 2, h * d, (h + 1) * d), 1), key = unsqueeze(slice(k, 2, g * d, (g + 1) * d), 1);
     const Tensor value = unsqueeze(slice(v, 2, g * dv, (g + 1) * dv), 1);
-    if (rotary) query = Rotary(d, *rotary)(query, 0), key = Rotary(d, *rotary)(key, 0);
+    if (rotary) {
+      query = Rotary(d, *rotary)(query, 0);
+      key = Rotary(d, *rotary)(key, 0);
+    }
     if (slopes.defined()) o.alibi = copy_of(slopes.slice(0, h, h + 1));
     const AttentionWeights seen;
     heads.push_back(squeeze(attention(query, key, value, o), 1));

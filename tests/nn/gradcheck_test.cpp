@@ -2,6 +2,7 @@
 #include "nn/gradcheck.h"
 
 #include "nn/nn.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::gradcheck_test {
@@ -55,9 +56,7 @@ TEST_CASE("gradcheck of a module: a wrong gradient is noticed, and its parameter
   const Wrong half(random, 1);
   half.up.weight.set_trainable(false);
   CHECK(gradcheck(half, x));  // frozen: not checked
-  CHECK(error_of([&] {
-          (void)gradcheck(half, random_array({2, 4}, 1));
-        }) == "linear: x [2, 4] needs a last extent of 3 for weight [2, 3] (in down)");
+  REFUSES((void)gradcheck(half, random_array({2, 4}, 1)));
 }
 
 TEST_CASE("gradcheck of a module: small gradients are checked as sharply, in double") {

@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "tests/nn/oracles.h"
+#include "tests/sentences.h"
 
 namespace mote::test::position_test {
 namespace {
@@ -26,9 +27,9 @@ TEST_CASE("LearnedPositions") {
   const LearnedPositions m(5, 3, random);
   CHECK(same_bits(m.weight.value(), Embedding(5, 3, Generator(123)).weight.value()));  // so in PyTorch
   CHECK(m(0).shape() == Shape{0, 3});
-  CHECK(error_of([&] { m(-1); }) == "LearnedPositions: length -1 must be at least 0 (in LearnedPositions)");
-  CHECK(error_of([&] { m(1, -1); }) == "LearnedPositions: start -1 must be at least 0 (in LearnedPositions)");
-  CHECK(error_of([&] { m(1, std::numeric_limits<Index>::max()); }).find("is out of range") != std::string::npos);
+  REFUSES(m(-1));
+  REFUSES(m(1, -1));
+  REFUSES(m(1, std::numeric_limits<Index>::max()));
 }
 
 /// Sine and cosine of angles that are rounded to `real`, and so are their frequencies.
@@ -60,9 +61,9 @@ TEST_CASE("SinusoidalPositions") {
   REQUIRE(named_buffers(m).size() == 1);
   CHECK(named_buffers(m)[0].name == "table");
   CHECK(!m(3).requires_grad());
-  CHECK(error_of([&] { m(-1); }) == "SinusoidalPositions: length -1 must be at least 0 (in SinusoidalPositions)");
-  CHECK(error_of([&] { m(1, -1); }) == "SinusoidalPositions: start -1 must be at least 0 (in SinusoidalPositions)");
-  CHECK(error_of([&] { m(1, std::numeric_limits<Index>::max()); }).find("is out of range") != std::string::npos);
+  REFUSES(m(-1));
+  REFUSES(m(1, -1));
+  REFUSES(m(1, std::numeric_limits<Index>::max()));
 }
 
 TEST_CASE("SinusoidalPositions: PyTorch's numbers at position 1,000") {
@@ -87,7 +88,8 @@ Row turned_oracle(const Array& x, Index start, double base, Index r) {
       const double angle = static_cast<double>(static_cast<real>(start + row % length) * frequency);
       const std::complex<double> z =
           std::complex<double>(in.x[at(row * width + i)], in.x[at(row * width + i + r / 2)]) * std::polar(1.0, angle);
-      y[at(row * width + i)] = z.real(), y[at(row * width + i + r / 2)] = z.imag();
+      y[at(row * width + i)] = z.real();
+      y[at(row * width + i + r / 2)] = z.imag();
     }
   return y;
 }
@@ -128,22 +130,18 @@ TEST_CASE("Rotary beyond the kept length: the same bits as a longer table, or no
 }
 
 TEST_CASE("Rotary: what a constructor refuses") {
-  CHECK(error_of([] { Rotary(7, {}); }) == "Rotary: a head of width 7 is odd, but its columns are rotated in pairs");
-  CHECK(error_of([] { Rotary(0, {}); }) == "Rotary: fraction 1 of a head of width 0 is less than one pair of columns");
-  CHECK(error_of([] { Rotary(4, {.fraction = 0.4}); }) ==
-        "Rotary: fraction 0.4 of a head of width 4 is less than one pair of columns");
-  CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 must be in (0, 1]");
-  CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 must be in (0, 1]");
-  CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0 and finite");
-  CHECK(error_of([] { Rotary(4, {.base = static_cast<double>(inf)}); }) ==
-        "Rotary: base inf must be above 0 and finite");
-  CHECK(error_of([] { Rotary(4, {.length = -1}); }) == "Rotary: length -1 must be at least 0");
-  CHECK(error_of([] { Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1); }) == "Rotary: start -1 must be at least 0");
+  REFUSES(Rotary(7, {}));
+  REFUSES(Rotary(0, {}));
+  REFUSES(Rotary(4, {.fraction = 0.4}));
+  REFUSES(Rotary(4, {.fraction = 0}));
+  REFUSES(Rotary(4, {.fraction = 1.5}));
+  REFUSES(Rotary(4, {.base = 0}));
+  REFUSES(Rotary(4, {.base = static_cast<double>(inf)}));
+  REFUSES(Rotary(4, {.length = -1}));
+  REFUSES(Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1));
   const Index last = std::numeric_limits<Index>::max();
-  CHECK(error_of([&] {
-          Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), last);
-        }) == "Rotary: start 9223372036854775807 and 2 positions after it are too many");
-  CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0 and finite");
+  REFUSES(Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), last));
+  REFUSES(Rotary(4, {.base = std::nan("")}));
 }
 
 }  // namespace

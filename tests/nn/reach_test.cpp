@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "models/gpt.h"
 #include "nn/nn.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::reach_test {
@@ -102,7 +103,8 @@ TEST_CASE("reach: only the chosen heads and positions change, and what another i
   {
     const Record seen(model, {"*.h.0.attn heads", "*.h.0"});
     model(others);
-    heads = seen["transformer.h.0.attn heads"], block = seen["transformer.h.0"];
+    heads = seen["transformer.h.0.attn heads"];
+    block = seen["transformer.h.0"];
   }
   const Record seen(model, {"*.h.0.attn heads"});
   model(ids);
@@ -243,27 +245,18 @@ TEST_CASE("reach: nothing stays behind, after an error neither, and other thread
 TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so") {
   const GPT model = gpt();
   const auto message = [&](const std::string& places) { return error_of([&] { const Ablate a(model, places); }); };
-  CHECK(message("transformer.h.1.atn") ==
-        "places: no layer is named 'transformer.h.1.atn'; the nearest are transformer.h.1.attn, transformer.h.0.attn, "
-        "transformer.h.1.mlp");
-  CHECK(message("*.attn heats 0").find("'*.attn heats 0' should be a layer's name") != std::string::npos);
+  CHECK_SENTENCE(message("transformer.h.1.atn"));
+  CHECK_SENTENCE(message("*.attn heats 0"));
   for (const char* places :
        {"*.attn heads 0 at", "*.attn heads 1-2", "*.attn heads -", "*.attn 0", "*.attn heads 99999999999999999999",
         "*.attn heads 0 weights", "*.attn at 1 at 2", "*.ln_1 scale 0"})
     CHECK_MESSAGE(message(places).find("should be a layer's name") != std::string::npos, places);
-  CHECK(message("*.atn").find("nearest are transformer.h.0.attn, transformer.h.1.attn") != std::string::npos);
+  CHECK_SENTENCE(message("*.atn"));
   for (const char* places : {"*a*a*a*a*a*a*a*a*a*a*a*x", "********************z"})  // at once
-    CHECK(message(places).find("no layer is named") != std::string::npos);
-  CHECK(error_of([&] { const Record r(model, {"*.attn heads 0"}); }).find("it keeps whole values") !=
-        std::string::npos);
-  CHECK(error_of([&] {
-          const Ablate a(model, "*.mlp heads");
-          model(ids);
-        }) == "Change: '*.mlp heads' was not computed when the model was called (in GPT)");
-  CHECK(error_of([&] {
-          const Record r(model, {"*.mlp", "*.mlp weights"});
-          model(ids);
-        }) == "Record: '*.mlp weights' was not computed when the model was called (in GPT)");
+    CHECK_SENTENCE(message(places));
+  REFUSES(const Record r(model, {"*.attn heads 0"}));
+  REFUSES(const Ablate a(model, "*.mlp heads"); model(ids));
+  REFUSES(const Record r(model, {"*.mlp", "*.mlp weights"}); model(ids));
   const auto running = [&](const std::string& places, const Tensor& value) {
     return error_of([&] {
       const Patch patch(model, places, value);
@@ -277,8 +270,7 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
   CHECK(running("*.mlp", Tensor()).find("'*.mlp': what is to be put there is not defined") != std::string::npos);
   const Record seen(model, {"*"});
   model(ids);
-  CHECK(error_of([&] { seen["transformer.h.1.mpl"]; }).find("the nearest are transformer.h.1.mlp") !=
-        std::string::npos);
+  REFUSES(seen["transformer.h.1.mpl"]);
 }
 
 TEST_CASE("reach: a scope may end before the model runs, or around parts of it alone: nothing happens") {
@@ -293,11 +285,7 @@ TEST_CASE("reach: a scope may end before the model runs, or around parts of it a
     CHECK(same_bits(model(ids).array(), plain) == !with);
     ablate.reset();
   }
-  CHECK(error_of([&] {
-          const Ablate unused(model, "*.mlp");
-          const Record seen(model, {"*.attn weights"});
-          throw Error("mine");
-        }) == "mine");
+  REFUSES(const Ablate unused(model, "*.mlp"); const Record seen(model, {"*.attn weights"}); throw Error("mine"));
   const Ablate unused(model, "*.mlp heads");
   const Record seen(model, {"*.h.1"});
   model.transformer.h[0].attn(random_array({1, 3, 8}, 2));  // not the model
@@ -326,7 +314,7 @@ TEST_CASE("reach: a scope inside another one's function is an error, and not an 
     });
     model(ids);
   };
-  CHECK(error_of(run).find("it cannot begin inside another") != std::string::npos);
+  REFUSES(run());
 }
 
 }  // namespace mote::test::reach_test

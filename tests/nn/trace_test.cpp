@@ -12,6 +12,7 @@
 #include "nn/sequential.h"
 #include "nn/transformer_block.h"
 #include "tests/process.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::trace_test {
@@ -129,14 +130,20 @@ TEST_CASE("trace: products are counted exactly, a multiply-add as two") {
   const Trace trace;
   const Tensor a = ones({2, 3, 4}), b = ones({4, 5}), row = ones({4}), w = ones({5, 4}), bias = ones({5});
   const auto counted = [&](Index flops) { CHECK(trace.events().back().flops == flops); };
-  matmul(a, b), counted(2 * 2 * 3 * 4 * 5);
+  matmul(a, b);
+  counted(2 * 2 * 3 * 4 * 5);
   CHECK(trace.events().back().bytes == static_cast<Index>(30 * sizeof(real)));
-  matmul(row, b), counted(2 * 4 * 5);
-  matmul(row, row), counted(2 * 4);
-  matmul(ones({3, 0}), ones({0, 5})), counted(0);
-  linear(a, w), counted(2 * 6 * 4 * 5);
+  matmul(row, b);
+  counted(2 * 4 * 5);
+  matmul(row, row);
+  counted(2 * 4);
+  matmul(ones({3, 0}), ones({0, 5}));
+  counted(0);
+  linear(a, w);
+  counted(2 * 6 * 4 * 5);
   CHECK(trace.events().back().inputs.size() == 2);
-  linear(a, w, bias), counted(2 * 6 * 4 * 5 + 6 * 5);
+  linear(a, w, bias);
+  counted(2 * 6 * 4 * 5 + 6 * 5);
 }
 
 TEST_CASE("trace: what every other op states, forward and for its gradients") {
@@ -250,7 +257,7 @@ TEST_CASE("trace: totals, of all and of one path; parameters met twice count onc
   CHECK(trace.total("parts.0.up").flops == 2 * (48 + 8));
   CHECK(trace.total("down").flops == 2 * (48 + 72));
   CHECK(trace.total().flops == flops_of(trace, "linear") + flops_of(trace, "twice") + flops_of(trace, "add") + 6);
-  CHECK(error_of([&] { trace.total("part"); }) == "trace: no module 'part' was called in this trace");
+  REFUSES(trace.total("part"));
 }
 
 TEST_CASE("trace: an op of ops leaves the counting to them, unless it has a row of its own") {

@@ -54,7 +54,10 @@ TorchTensor torch_rng_state(const GeneratorState& state) {
   std::copy(state.words.begin(), state.words.end(), s.words);
   // A stream of which nothing was drawn begins, there, before the block that its seed makes.
   const bool fresh = state.used == 624 && state.words[0] == static_cast<std::uint32_t>(state.seed);
-  if (!fresh) s.next = state.used, s.left = 625 - static_cast<std::int32_t>(state.used);
+  if (!fresh) {
+    s.next = state.used;
+    s.left = 625 - static_cast<std::int32_t>(state.used);
+  }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(&s);
   return {IntArray({sizeof s}, std::vector<Index>(bytes, bytes + sizeof s)), true};
 }
@@ -71,7 +74,8 @@ GeneratorState generator_state(const TorchValue& rng_state) {
            "the random state is damaged: ", s.next, " words are drawn and ", s.left, " left");
   GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next)};
   std::copy_n(s.words, 624, state.words.begin());
-  state.has_normal = s.has_normal != 0, state.cached_normal = s.normal;
+  state.has_normal = s.has_normal != 0;
+  state.cached_normal = s.normal;
   return state;
 }
 

@@ -41,7 +41,9 @@ class AdamBase : public Optimizer {
   bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }
   void update(Slot& slot, double lr) override {
     const kernels::MomentsDescent step = constants(slot, lr);
-    real *const w = slot.parameter.mutate(), *const m = slot.arrays[0].mutate(), *const v = slot.arrays[1].mutate();
+    real* const w = slot.parameter.mutate();
+    real* const m = slot.arrays[0].mutate();
+    real* const v = slot.arrays[1].mutate();
     const real* const g = slot.parameter.grad().data();
     parallel_for(slot.parameter.numel(), grain_for(0.5), [&](Index lo, Index hi) {
       kernels::table().descend_by_moments(step, w + lo, g + lo, m + lo, v + lo, hi - lo);

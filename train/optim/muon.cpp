@@ -106,7 +106,8 @@ void Muon::update(Slot& slot, double lr) {
   const Shape& shape = slot.parameter.shape();
   Array &momentum = slot.arrays[0], direction = copy_of(slot.parameter.grad());
   if (!momentum.defined()) momentum = Array::zeros(shape);
-  real *const m = momentum.mutate(), *const u = direction.mutate();
+  real* const m = momentum.mutate();
+  real* const u = direction.mutate();
   const real weight = static_cast<real>(1 - momentum_), keep = static_cast<real>(momentum_);
   const kernels::Table& t = kernels::table();
   in_parts(direction.numel(), [&](Index at, Index count) {

@@ -48,7 +48,8 @@ class SGD : public Optimizer {
                                      static_cast<real>(1 - options_.dampening),
                                      options_.nesterov,
                                      first};
-    real *const w = slot.parameter.mutate(), *const velocity = moving ? slot.arrays[0].mutate() : nullptr;
+    real* const w = slot.parameter.mutate();
+    real* const velocity = moving ? slot.arrays[0].mutate() : nullptr;
     const real* const g = slot.parameter.grad().data();
     parallel_for(slot.parameter.numel(), grain_for(0.3), [&](Index lo, Index hi) {
       kernels::table().descend_by_velocity(s, w + lo, g + lo, velocity ? velocity + lo : nullptr, hi - lo);

@@ -79,7 +79,10 @@ std::vector<Point> means_of_shares(const std::vector<Point>& points, std::size_t
     double x = 0, y = 0, used = 0;
     for (std::size_t k = begin; k < stop; ++k) {
       x += points[k].first / static_cast<double>(stop - begin);
-      if (std::isfinite(points[k].second)) y += points[k].second, used += 1;
+      if (std::isfinite(points[k].second)) {
+        y += points[k].second;
+        used += 1;
+      }
     }
     shares.emplace_back(x, used > 0 ? y / used : std::numeric_limits<double>::quiet_NaN());
     begin = stop;

@@ -29,7 +29,10 @@ struct ChartAxis {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   bool shows(double value) const { return std::isfinite(value) && (!log || value > 0); }
   void include(double value) {
-    if (shows(value)) low = std::min(low, value), high = std::max(high, value);
+    if (shows(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
   }
   bool empty() const { return !(low <= high); }
   double place(double value) const;

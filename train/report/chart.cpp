@@ -28,11 +28,15 @@ std::string go(char command, double x, double y) {
 class Drawing {
  public:
   explicit Drawing(const Chart& chart) : chart_(chart) {
-    x_.log = chart.log_x, y_.log = chart.log;
+    x_.log = chart.log_x;
+    y_.log = chart.log;
     for (const ChartLine& line : chart.lines) {
       lines_.push_back(detail::means_of_shares(line.points, most_points));
       for (const Point& p : lines_.back())
-        if (x_.shows(p.first) && y_.shows(p.second)) x_.include(p.first), y_.include(p.second);
+        if (x_.shows(p.first) && y_.shows(p.second)) {
+          x_.include(p.first);
+          y_.include(p.second);
+        }
     }
     if (chart.mark && !y_.empty()) y_.include(*chart.mark);
     if (chart.low) y_.low = *chart.low;

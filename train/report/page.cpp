@@ -13,8 +13,6 @@
 namespace mote {
 namespace {
 
-constexpr std::string_view level_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 std::string html(const std::string& text) { return markup_text(text, "\n\t"); }
 
 std::string table_html(const ReportTable& table) {
@@ -97,22 +95,6 @@ std::string heads_html(const Report& report) {
 }
 
 }  // namespace
-
-std::string attention_levels(const Array& weights) {
-  check_in("attention_levels", weights.rank() == 2, "weights ", weights.shape(), " must be [queries, keys]");
-  const Array w = weights.contiguous();
-  const Index queries = w.shape()[0], keys = w.shape()[1];
-  std::string text = std::to_string(keys) + ":";
-  for (Index q = 0; q < queries; ++q) {
-    std::string row;
-    for (Index k = 0; k < keys; ++k) {
-      const double weight = static_cast<double>(w.data()[q * keys + k]);
-      row += level_letters[weight > 0 ? static_cast<std::size_t>(std::min(weight, 1.0) * 63 + 0.5) : 0];  // NaN: 0
-    }
-    text += (q > 0 ? " " : "") + row.substr(0, row.find_last_not_of(level_letters[0]) + 1);
-  }
-  return text;
-}
 
 std::string report_html(const Report& report) {
   std::string page =

@@ -22,11 +22,6 @@ struct HeadsThen {
   std::vector<std::vector<std::string>> layers = {};
 };
 
-/// Weights [queries, keys] of a head as text: the number of keys and a colon, then the rows, with spaces between them,
-/// a letter for each key: A for a weight of 0 or none, B to Z, a to z, 0 to 9, - and _ for one of 1, in 63 equal steps.
-/// The As at the end of a row are left out. Errors: no matrix.
-std::string attention_levels(const Array& weights);
-
 struct Report {
   std::string title = {}, description = {};
   std::vector<std::pair<std::string, std::string>> facts =

@@ -7,7 +7,6 @@
 #include "nn/attention_weights.h"
 #include "train/loop/evaluate.h"
 #include "train/loop/stop_signal.h"
-#include "train/report/page.h"
 
 namespace mote {
 namespace {

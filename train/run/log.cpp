@@ -1,6 +1,7 @@
 // Reports to and from lines of JSON.
 #include "train/run/log.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -13,6 +14,8 @@
 
 namespace mote {
 namespace {
+
+constexpr std::string_view level_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 Json spread(const Spread& s) {
@@ -128,6 +131,22 @@ std::string text_of(const RunEnding& e) {
 
 std::ostream& operator<<(std::ostream& out, const RunEvent& event) {
   return out << std::visit([](const auto& e) { return text_of(e); }, event);
+}
+
+std::string attention_levels(const Array& weights) {
+  check_in("attention_levels", weights.rank() == 2, "weights ", weights.shape(), " must be [queries, keys]");
+  const Array w = weights.contiguous();
+  const Index queries = w.shape()[0], keys = w.shape()[1];
+  std::string text = std::to_string(keys) + ":";
+  for (Index q = 0; q < queries; ++q) {
+    std::string row;
+    for (Index k = 0; k < keys; ++k) {
+      const double weight = static_cast<double>(w.data()[q * keys + k]);
+      row += level_letters[weight > 0 ? static_cast<std::size_t>(std::min(weight, 1.0) * 63 + 0.5) : 0];  // NaN: 0
+    }
+    text += (q > 0 ? " " : "") + row.substr(0, row.find_last_not_of(level_letters[0]) + 1);
+  }
+  return text;
 }
 
 std::string log_line(const StepReport& report) {

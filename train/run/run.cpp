@@ -8,6 +8,8 @@
 #include "engine/base/version.h"
 #include "engine/io/text/json.h"
 #include "train/loop/evaluate.h"
+#include "train/loop/stop_signal.h"
+#include "train/run/about.h"
 
 namespace mote {
 namespace {

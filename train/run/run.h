@@ -10,7 +10,6 @@
 
 #include "train/loop/ema.h"
 #include "train/loop/recipe.h"
-#include "train/report/report.h"
 #include "train/run/evaluation.h"
 #include "train/run/run_folder.h"
 #include "train/run/run_state.h"
@@ -116,8 +115,5 @@ class Run {
   std::optional<LogFile> rates_;
   double began_ = 0;
 };
-
-/// The report of a run that is kept; see train/report/report.h. Errors: it is not.
-inline void write_report(const Run& run) { write_report(run.folder().path()); }
 
 }  // namespace mote

@@ -29,7 +29,8 @@ RunState read_run_state(const std::string& path, Module& model, Optimizer& optim
     others.erase(own);
   for (const std::string& other : others) checkpoint.note(other, {});
   checkpoint.load(path);
-  state.data = data.get_state(), state.optimizer = optimizer.state();
+  state.data = data.get_state();
+  state.optimizer = optimizer.state();
   return state;
 }
 

@@ -20,7 +20,10 @@ inline Generator python_random(std::uint32_t seed) {
   std::uint32_t at = 1;
   const auto mix = [&](std::uint32_t factor, std::uint32_t more) {
     w[at] = (w[at] ^ ((w[at - 1] ^ (w[at - 1] >> 30)) * factor)) + more;
-    if (++at == n) w[0] = w[n - 1], at = 1;
+    if (++at == n) {
+      w[0] = w[n - 1];
+      at = 1;
+    }
   };
   for (std::uint32_t i = 0; i < n; ++i) mix(1664525, seed);
   for (std::uint32_t i = 1; i < n; ++i) mix(1566083941, 0 - at);
@@ -57,7 +60,8 @@ class Adder10Task final : public AnswerTask {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "llama"}, {"n_layer", "1"}, {"n_head", "4"}, {"n_embd", "16"}, {"rotary_base", "3"}};
-    r.learning_rate = 0.01, r.max_iters = 3000;
+    r.learning_rate = 0.01;
+    r.max_iters = 3000;
     return r;
   }
   Outcome outcome() const override { return {.least = 0.99, .questions = 10'010, .seconds = 7}; }
@@ -125,7 +129,10 @@ class Adder10Task final : public AnswerTask {
  private:
   static std::vector<Index> digits_of(std::uint64_t x) {
     std::vector<Index> all(digits);
-    for (Index& digit : all) digit = static_cast<Index>(x % 10), x /= 10;
+    for (Index& digit : all) {
+      digit = static_cast<Index>(x % 10);
+      x /= 10;
+    }
     return all;
   }
   static std::vector<Index> question_of(const std::vector<Index>& a, const std::vector<Index>& b) {

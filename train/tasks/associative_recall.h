@@ -47,7 +47,8 @@ class AssociativeRecallTask final : public LabelTask {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "8"}, {"n_embd", "128"}};
     r.config.emplace_back("position", "alibi");  // a head that looks one back comes sooner by distance than by place
-    r.max_iters = 1500, r.learning_rate = 3e-3;
+    r.max_iters = 1500;
+    r.learning_rate = 3e-3;
     return r;
   }
   Outcome outcome() const override {

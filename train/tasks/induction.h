@@ -50,7 +50,10 @@ class InductionTask : public Task {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
-    r.max_iters = 1600, r.batch_size = 32, r.learning_rate = 3e-3, r.warmup_iters = 80;
+    r.max_iters = 1600;
+    r.batch_size = 32;
+    r.learning_rate = 3e-3;
+    r.warmup_iters = 80;
     return r;
   }
 

@@ -77,7 +77,9 @@ class Variant final : public T {
   Recipe recipe() const override { return changed(T::recipe(), changes); }
   Outcome outcome() const override {
     Outcome o = T::outcome();
-    o.least = differs.least, o.most = differs.most, o.seconds = differs.seconds;
+    o.least = differs.least;
+    o.most = differs.most;
+    o.seconds = differs.seconds;
     if (o.loss > 0 && o.loss < HUGE_VAL) o.loss = differs.loss;
     return o;
   }
@@ -92,7 +94,8 @@ Entry variant(const char* name, const FieldValues& changes, const Outcome& outco
   e.make = [=, same = e.make](const char* task, const FieldValues& values, const std::string& state) {
     std::unique_ptr<Task> made = same(task, values, state);
     auto& one = static_cast<Variant<T>&>(*made);
-    one.changes = changes, one.differs = outcome;
+    one.changes = changes;
+    one.differs = outcome;
     return made;
   };
   return e;

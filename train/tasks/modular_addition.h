@@ -52,7 +52,11 @@ class ModularAdditionTask : public Task {
     Recipe r;
     r.config = {{"n_layer", "1"}, {"n_head", "4"}, {"n_embd", "64"}, {"tie_weights", "false"}};
     r.learning_rate = 3e-3;
-    r.max_iters = 4000, r.batch_size = pairs(Split::train), r.beta2 = 0.98, r.warmup_iters = 10, r.grad_clip = 0;
+    r.max_iters = 4000;
+    r.batch_size = pairs(Split::train);
+    r.beta2 = 0.98;
+    r.warmup_iters = 10;
+    r.grad_clip = 0;
     r.weight_decay = 1;
     return r;
   }

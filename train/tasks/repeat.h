@@ -37,8 +37,12 @@ class RepeatTask final : public Task {
     r.data_seed = 0;
     r.optimizer = OptimizerKind::adam;
     r.schedule = ScheduleKind::constant;
-    r.max_iters = 360, r.batch_size = 16, r.learning_rate = 5e-3;
-    r.warmup_iters = 0, r.weight_decay = 0, r.grad_clip = 0;
+    r.max_iters = 360;
+    r.batch_size = 16;
+    r.learning_rate = 5e-3;
+    r.warmup_iters = 0;
+    r.weight_decay = 0;
+    r.grad_clip = 0;
     return r;
   }
 

@@ -37,7 +37,8 @@ class SelectiveCopyTask final : public AnswerTask {
   Recipe recipe() const override {
     Recipe r;
     r.config.emplace_back("tie_weights", "false");
-    r.max_iters = 4000, r.learning_rate = 3e-3;
+    r.max_iters = 4000;
+    r.learning_rate = 3e-3;
     return r;
   }
   Outcome outcome() const override { return {.least = 0.85, .seconds = 45}; }

@@ -30,8 +30,11 @@ class SortTask final : public AnswerTask {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "3"}, {"n_embd", "48"}, {"dropout", "0.1"}, {"tie_weights", "false"}};
-    r.max_iters = 2000, r.learning_rate = 5e-4, r.beta2 = 0.95;
-    r.schedule = ScheduleKind::constant, r.warmup_iters = 0;
+    r.max_iters = 2000;
+    r.learning_rate = 5e-4;
+    r.beta2 = 0.95;
+    r.schedule = ScheduleKind::constant;
+    r.warmup_iters = 0;
     return r;
   }
   Outcome outcome() const override { return {.least = 0.96, .questions = 5000, .seconds = 19}; }

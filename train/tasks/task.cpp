@@ -84,8 +84,10 @@ std::string Task::best_head_text(std::span<const Index> ids, const std::vector<A
     for (Index head = 0; head < shape[0]; ++head) {
       double fraction = 0, count = 0;
       for (Index t = 0; t < T; ++t)
-        if (const Index at = looks_at(ids, t); at >= 0)
-          fraction += static_cast<double>(layers[layer].at({head, t, at})), ++count;
+        if (const Index at = looks_at(ids, t); at >= 0) {
+          fraction += static_cast<double>(layers[layer].at({head, t, at}));
+          ++count;
+        }
       if (count == 0 || fraction / count <= best) continue;
       best = fraction / count;
       name = "head " + std::to_string(head) + " of layer " + std::to_string(layer) + " (both counted from 0)";

@@ -181,8 +181,10 @@ std::unique_ptr<Tokenizer> given_tokenizer(const TextOptions& o) {
 
 TextIdentity identity_of(const std::string& text, const std::string& val) {
   TextIdentity identity{.bytes = static_cast<Index>(text.size()), .crc = crc32(text.data(), text.size())};
-  if (!val.empty())
-    identity.val_bytes = static_cast<Index>(val.size()), identity.val_crc = crc32(val.data(), val.size());
+  if (!val.empty()) {
+    identity.val_bytes = static_cast<Index>(val.size());
+    identity.val_crc = crc32(val.data(), val.size());
+  }
   return identity;
 }
 

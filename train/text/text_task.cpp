@@ -101,18 +101,24 @@ std::string TextTask::loss_note(double loss) const {
 Recipe TextTask::recipe_of(const Options& options) {
   Recipe r;
   r.config = {{"preset", "nanogpt"}, {"n_layer", "4"}, {"n_head", "4"}, {"n_embd", "128"}};
-  r.max_iters = 2000, r.batch_size = options.lines ? 64 : 12;
-  r.learning_rate = 1e-3, r.warmup_iters = 100;
+  r.max_iters = 2000;
+  r.batch_size = options.lines ? 64 : 12;
+  r.learning_rate = 1e-3;
+  r.warmup_iters = 100;
   r.beta2 = 0.99;
   r.ema_decay = 0.99;  // nanoGPT has none; 0.01 lower after 2,000 steps, and as low after 100
-  r.eval_interval = 250, r.eval_iters = 20;
+  r.eval_interval = 250;
+  r.eval_iters = 20;
   return r;
 }
 
 Outcome TextTask::outcome() const {
   Outcome o;
   o.loss = HUGE_VAL;
-  if (options.text.empty()) o.loss = 0.36, o.seconds = 45;
+  if (options.text.empty()) {
+    o.loss = 0.36;
+    o.seconds = 45;
+  }
   return o;
 }
 
@@ -120,7 +126,8 @@ std::vector<Index> TextTask::window(const TextPart& part, const Generator& rando
   std::size_t first = 0, last = part.ids.size();
   if (!part.starts.empty()) {
     const auto document = static_cast<std::size_t>(drawn_below(part.starts.size() - 1, random));
-    first = part.starts[document], last = part.starts[document + 1];
+    first = part.starts[document];
+    last = part.starts[document + 1];
   }
   const std::size_t length = std::min(static_cast<std::size_t>(options.block_size) + 1, last - first);
   if (part.starts.empty() || length < last - first)

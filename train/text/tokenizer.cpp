@@ -45,7 +45,10 @@ std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special)
     for (std::size_t i = 0; i < next.size(); ++i) {
       const SpecialToken& s = specials_[i];
       if (next[i] < from) next[i] = text.find(s.text, from);
-      if (next[i] < at || (found && next[i] == at && s.text.size() > found->text.size())) found = &s, at = next[i];
+      if (next[i] < at || (found && next[i] == at && s.text.size() > found->text.size())) {
+        found = &s;
+        at = next[i];
+      }
     }
     check_in("encode", !found || special == SpecialText::allow, "the text has the special token '",
              found ? found->text : "", "' at byte ", at, ", which must be allowed or asked for as plain text");

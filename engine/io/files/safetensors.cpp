@@ -34,7 +34,8 @@ TensorEntry read_entry(const std::string& file, const std::string& name, const J
   const TensorRule rule{file, name};
   rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
   rule(offsets[0] <= offsets[1], "it ends at byte ", offsets[1], ", before it begins at ", offsets[0]);
-  entry.begin = static_cast<std::uint64_t>(offsets[0]), entry.end = static_cast<std::uint64_t>(offsets[1]);
+  entry.begin = static_cast<std::uint64_t>(offsets[0]);
+  entry.end = static_cast<std::uint64_t>(offsets[1]);
   const Index width = bits(entry.dtype), count = entry.shape.numel();
   rule(count <= std::numeric_limits<Index>::max() / width, "its shape ", entry.shape, " has too many elements");
   rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits do not end with a byte");

@@ -288,8 +288,10 @@ class Unpickler {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
       fits(extent >= 0 && step >= 0);
       rule(more < most / product, "its tensors have more than ", most, " elements");
-      product *= more + 1, end += more == 0 || step <= there / more ? more * step : there;
-      shape.push_back(extent), strides[static_cast<int>(i)] = step;
+      product *= more + 1;
+      end += more == 0 || step <= there / more ? more * step : there;
+      shape.push_back(extent);
+      strides[static_cast<int>(i)] = step;
     }
     const Layout layout(Shape(shape), strides);
     fits(layout.numel() == 0 || end <= there);
@@ -368,12 +370,15 @@ struct Pickler {
   void put(bool x) { pickle += x ? '\x88' : '\x89'; }
   void put(Index x) { pickle += "\x8a\x08", number(static_cast<std::uint64_t>(x), 8); }
   void put(double x) {
-    pickle += 'G', number(__builtin_bit_cast(std::uint64_t, x), 8);
+    pickle += 'G';
+    number(__builtin_bit_cast(std::uint64_t, x), 8);
     std::reverse(pickle.end() - 8, pickle.end());
   }
   void put(const std::string& x) {
     check_in("torch", std::in_range<std::uint32_t>(x.size()) && detail::is_utf8(x), "a str is not UTF-8, or too long");
-    pickle += 'X', number(x.size(), 4), pickle += x;
+    pickle += 'X';
+    number(x.size(), 4);
+    pickle += x;
   }
   void put(const TorchObject& x) { check_in("torch", false, "mote cannot write a ", x.name); }
   void put(const TorchValue& x) { visit(x.value); }
@@ -391,15 +396,23 @@ struct Pickler {
     if (at.second) storages.push_back(stored(x));
     const Layout layout(shape_of(x.array));
     const auto is_type = [type = x.bytes ? DType::u8 : dtype_of(x.array)](auto& g) { return g.type == type; };
-    put(torch_globals[rebuild_tensor]), pickle += "((";
+    put(torch_globals[rebuild_tensor]);
+    pickle += "((";
     put(std::string("storage"));
     put(*std::find_if(torch_globals.begin() + first_storage, torch_globals.end(), is_type));
-    put(text_of(at.first->second)), put(std::string("cpu")), put(layout.numel()), pickle += "tQ", put(Index{0});
+    put(text_of(at.first->second));
+    put(std::string("cpu"));
+    put(layout.numel());
+    pickle += "tQ";
+    put(Index{0});
     pickle += '(';
     for (const Index extent : layout.shape()) put(extent);
     pickle += "t(";
     for (int axis = 0; axis < layout.rank(); ++axis) put(layout.stride(axis));
-    pickle += 't', put(false), put(torch_globals[ordered_dict]), pickle += ")RtR";
+    pickle += 't';
+    put(false);
+    put(torch_globals[ordered_dict]);
+    pickle += ")RtR";
   }
   void visit(const auto& any) {
     std::visit([&](const auto& x) { put(x); }, any);
@@ -408,7 +421,8 @@ struct Pickler {
     check_in("torch", depth++ < most_depth, too_deep);
     pickle += open;
     for (const auto& item : items) put(item);
-    pickle += close, --depth;
+    pickle += close;
+    --depth;
   }
   /// Contiguous; integers that are bytes as a Mask, whose elements are bytes.
   static AnyArray stored(const TorchTensor& x) {

@@ -71,7 +71,9 @@ ZipMembers read_zip(const ByteSource& source) {
     end = zip_number(record, 8, 8);
     record = zip_read(source, end, end64_size, locator);
     rule(record.starts_with("PK\6\6"), "it has no end record of zip64 at byte ", end);
-    count = zip_number(record, 32, 8), size = zip_number(record, 40, 8), begin = zip_number(record, 48, 8);
+    count = zip_number(record, 32, 8);
+    size = zip_number(record, 40, 8);
+    begin = zip_number(record, 48, 8);
   }
   rule(begin <= end && size == end - begin, "its directory does not lie right before its end record");
   const std::string directory = zip_read(source, begin, size, end);

@@ -133,7 +133,10 @@ MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, r
   for (Index c = 0; c < p.width; c += lanes) {
     const Index columns = p.width - c < lanes ? p.width - c : lanes;
     if (c > 0 && c % kernels::sum_block == 0)
-      for (int g = 0; g < groups; ++g) total[g] = total[g] + sum[g], sum[g] = Reg::zero();
+      for (int g = 0; g < groups; ++g) {
+        total[g] = total[g] + sum[g];
+        sum[g] = Reg::zero();
+      }
 #pragma GCC unroll 4
     for (int g = 0; g < groups; ++g) {
       const real* const k = p.b + (first + g * lanes) * p.b_row + c;
@@ -164,7 +167,10 @@ MOTE_INLINE void weights_of_one(const AttentionBlock& b, real* w, real* maximum,
   for (Index j = 0; b.bias && j < b.keys; ++j) w[j] += b.bias[-j];
   real stats[2];
   softmax(w, b.keep, w, stats, b.keys);
-  if (maximum) *maximum = stats[0], *sum = stats[1];
+  if (maximum) {
+    *maximum = stats[0];
+    *sum = stats[1];
+  }
 }
 
 /// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.

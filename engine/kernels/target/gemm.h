@@ -223,22 +223,28 @@ void copy_and_multiply(const TileBlock& t) {
   const Index left = t.columns - copied;
   if (left > 0) pack_rows(t.b + copied, t.b_k, depth, left, width, width * depth, t.copy + copied * depth);
   TileBlock others = t;
-  others.copy = nullptr, others.width = others.b_k = width, others.b_panel = width * depth, others.b = t.copy;
+  others.copy = nullptr;
+  others.width = others.b_k = width;
+  others.b_panel = width * depth;
+  others.b = t.copy;
   if (copied > 0 && left > 0) {
     TileBlock rest = others;
-    rest.rows = rows, rest.columns = left, rest.b += copied * depth, rest.c += copied;
+    rest.rows = rows;
+    rest.columns = left;
+    rest.b += copied * depth;
+    rest.c += copied;
     rest.bias = t.bias ? t.bias + copied : nullptr;
     multiply_rows_of_tiles(rest);
   }
   const Index done = copied > 0 ? rows : 0;
-  others.rows -= done, others.a += done * t.a_row, others.c += done * t.c_row;
+  others.rows -= done;
+  others.a += done * t.a_row;
+  others.c += done * t.c_row;
   if (others.rows > 0) multiply_rows_of_tiles(others);
 }
 
 /// See kernels.h.
-void gemm_tiles(const TileBlock& t) {
-  t.copy ? copy_and_multiply(t) : multiply_rows_of_tiles(t);
-}
+void gemm_tiles(const TileBlock& t) { t.copy ? copy_and_multiply(t) : multiply_rows_of_tiles(t); }
 
 /// See kernels.h.
 void gemm_pack_rows(TileBlock& t, real* out) {
@@ -247,7 +253,9 @@ void gemm_pack_rows(TileBlock& t, real* out) {
   const Index panel = (split.rows + 1) * t.k + 16;  // an odd number of lines: or all began in one set of the cache
   gemm_pack(t.a, t.a_k, t.a_row, t.k, tall, split.rows + 1, panel, out);
   gemm_pack(t.a + tall * t.a_row, t.a_k, t.a_row, t.k, t.rows - tall, split.rows, panel, out + split.taller * panel);
-  t.a = out, t.a_row = 1, t.a_panel = panel;
+  t.a = out;
+  t.a_row = 1;
+  t.a_panel = panel;
 }
 
 }  // namespace

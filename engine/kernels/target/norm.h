@@ -102,12 +102,14 @@ void norm(const real* x, const kernels::NormWeights& weights, real* y, real* sta
       real* const out = y + r0 * n;
       const ScaledStats scaled = in_range ? ScaledStats{} : scaled_stats<centred>(row, weights.eps, n);
       if (scaled.factor != 0) {
-        stats[2 * r0] = scaled.mean / scaled.factor, stats[2 * r0 + 1] = scaled.inverse * scaled.factor;
+        stats[2 * r0] = scaled.mean / scaled.factor;
+        stats[2 * r0 + 1] = scaled.inverse * scaled.factor;
         write(
             row, [&](Vec v) { return (v * Vec(scaled.factor) - Vec(scaled.mean)) * Vec(scaled.inverse); }, out);
         continue;
       }
-      stats[2 * r0] = mean[r], stats[2 * r0 + 1] = inverse[r];
+      stats[2 * r0] = mean[r];
+      stats[2 * r0 + 1] = inverse[r];
       const Vec shift(mean[r]), scale(inverse[r]);
       write(
           row, [&](Vec v) { return (centred ? v - shift : v) * scale; }, out);

@@ -46,7 +46,10 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
   }
   if (rest) last = exp_below_first(Vec::load_first(x + whole, rest) - top, rest);
   const real sum = sum_tree(total + last);
-  if (stats) stats[0] = largest, stats[1] = sum;
+  if (stats) {
+    stats[0] = largest;
+    stats[1] = sum;
+  }
   const Vec scale(real(1) / (sum == 0 ? real(1) : sum));  // a row divides only once; of no elements the sum is 0
   for (Index i = 0; i < whole; i += Vec::lanes) (Vec::load(y + i) * scale).store(y + i);
   if (rest) (last * scale).store_first(y + whole, rest);
@@ -65,7 +68,10 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
   });
   if (!any(any_kept)) {
     for_lanes(n, [&](Index i, Index m) { store_n(Vec::zero(), y + i, m); });
-    if (stats) stats[0] = -infinity, stats[1] = 0;
+    if (stats) {
+      stats[0] = -infinity;
+      stats[1] = 0;
+    }
     return;
   }
   const real largest = greatest_tree(best);
@@ -77,7 +83,10 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
     total += e;
   });
   const real sum = sum_tree(total);
-  if (stats) stats[0] = largest, stats[1] = sum;
+  if (stats) {
+    stats[0] = largest;
+    stats[1] = sum;
+  }
   const Vec scale(real(1) / sum);
   for_lanes(n, [&](Index i, Index m) {  // masked elements stay 0 even if the sum is NaN
     store_n(select(kept(keep + i, m), load_n(y + i, m) * scale, Vec::zero()), y + i, m);

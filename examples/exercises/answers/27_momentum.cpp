@@ -13,7 +13,8 @@ template <class Method>
 static Tensor walk(Index n, double weight_decay) {
   const Generator random(7);
   Method method;
-  method.momentum = 0.8, method.weight_decay = weight_decay;
+  method.momentum = 0.8;
+  method.weight_decay = weight_decay;
   std::vector<double> w = randn({n}, random).to_vector(), all;
   for (int step = 0; step < 5; ++step) {
     method.lr = 0.5 / (1 + step);

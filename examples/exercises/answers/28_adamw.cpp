@@ -18,7 +18,11 @@ Tensor walk(bool other_fields) {
   const Parameter a(randn({3}, random).array()), b(randn({2}, random).array());
   Method method(Groups{{{{"a", a}}, 0.3}, {{{"b", b}}, 0.0, 0.5}});
   if constexpr (requires { method.eps; })
-    if (other_fields) method.beta1 = 0.8, method.beta2 = 0.95, method.eps = 1e-3;
+    if (other_fields) {
+      method.beta1 = 0.8;
+      method.beta2 = 0.95;
+      method.eps = 1e-3;
+    }
   std::vector<Tensor> all;
   for (int step = 0; step < 5; ++step) {
     method.set_learning_rate(0.5 / (1 + step));

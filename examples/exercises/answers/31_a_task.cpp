@@ -140,7 +140,10 @@ struct PiecesOfText : Task {
     const Index from = split == Split::train ? 0 : cut, to = split == Split::train ? cut : N;
     return batch_of(size, T, [&](Index* ids, Index* targets) {
       const Index i = random_ids(1, from, to - T, random)[0];
-      for (Index t = 0; t < T; ++t) ids[t] = text[i + t], targets[t] = text[i + t + 1];
+      for (Index t = 0; t < T; ++t) {
+        ids[t] = text[i + t];
+        targets[t] = text[i + t + 1];
+      }
     });
   }
 

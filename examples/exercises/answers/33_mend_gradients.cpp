@@ -22,11 +22,16 @@ static std::vector<double> by_hand(const Linear& line, const Tensor& x, const Te
     const Tensor off = matmul(x, transpose(W, 0, 1)) + b - y, slope = off * 2 / off.numel();
     dW = (keep ? dW : dW * 0) + matmul(transpose(slope, 0, 1), x);
     db = (keep || kind == bias_adds ? db : db * 0) + sum(slope, {0});
-    if (kind != drops) vW = vW * momentum + dW, vb = vb * momentum + db;
-    W = W - lr * vW, b = b - lr * vb;
+    if (kind != drops) {
+      vW = vW * momentum + dW;
+      vb = vb * momentum + db;
+    }
+    W = W - lr * vW;
+    b = b - lr * vb;
     losses.push_back(mean(off * off).item());
   }
-  line.weight.set(W.array()), line.bias.set(b.array());
+  line.weight.set(W.array());
+  line.bias.set(b.array());
   return losses;
 }
 

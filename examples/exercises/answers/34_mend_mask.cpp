@@ -72,7 +72,12 @@ struct Wrongly : Layer<Wrongly<weights>> {
       : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
   Tensor forward(const IntArray& ids) const { return scores_of(*this, ids, weights); }
   void visit(Visitor& v) override {
-    v("side", side), v("place", place), v("query", query), v("key", key), v("value", value), v("scores", scores);
+    v("side", side);
+    v("place", place);
+    v("query", query);
+    v("key", key);
+    v("value", value);
+    v("scores", scores);
   }
 };
 template <Weights* weights>
@@ -132,7 +137,12 @@ struct DiceModel : Layer<DiceModel> {
     return scores(x + matmul(weights, value(x)));
   }
   void visit(Visitor& v) override {
-    v("side", side), v("place", place), v("query", query), v("key", key), v("value", value), v("scores", scores);
+    v("side", side);
+    v("place", place);
+    v("query", query);
+    v("key", key);
+    v("value", value);
+    v("scores", scores);
   }
 };
 }  // namespace solution

@@ -40,7 +40,8 @@ static void check(Rises rises) {
   for (const Index L : {2, 1}) {
     const Generator random(L);
     GPTConfig config = GPTConfig().resized(L, 3, 12);
-    config.vocab_size = 5, config.block_size = 6;
+    config.vocab_size = 5;
+    config.block_size = 6;
     GPT model(config, random);
     for (const Parameter& p : parameters(model)) p.set(randn(p.shape(), random).array());
     const IntArray ids = randint(0, 5, {4, 6}, random), targets = randint(0, 5, {4, 6}, random);

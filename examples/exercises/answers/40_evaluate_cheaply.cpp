@@ -59,7 +59,8 @@ static void check(Evaluate evaluate) {
     Sequential model = made(), whole = made();
     whole.eval();
     const double right = cross_entropy(whole(x), classes).item();  // all batches as one
-    Notes::recorded = false, Notes::nodes.clear();
+    Notes::recorded = false;
+    Notes::nodes.clear();
     expect_close("The mean loss of all examples", evaluate(model, batches), right);
     expect(Notes::nodes.size() == batches.size(), "Call the model once for each batch.");
     expect(Notes::nodes[3] == Notes::nodes[1], "graphs kept");

@@ -17,8 +17,10 @@ static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& c
   const auto& blocks = model.transformer.h;
   const Index L = std::ssize(blocks), length = clean.shape()[1];
   std::vector<Tensor> held, gave;  // by each block, or its attention
-  for (Tensor x = model.transformer.embed(clean); const TransformerBlock& block : blocks)
-    gave.push_back(block.attn(block.ln_1(x))), held.push_back(x = block(x));
+  for (Tensor x = model.transformer.embed(clean); const TransformerBlock& block : blocks) {
+    gave.push_back(block.attn(block.ln_1(x)));
+    held.push_back(x = block(x));
+  }
   std::vector<double> table;
   for (Index l = -1; l < L; ++l)  // -1: without a patch
     for (Index t = 0; t < length; ++t) {

@@ -29,7 +29,8 @@ static void check(Lens answer) {
   for (const Index seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     GPTConfig llama = GPTConfig::llama().resized(seed, 2, 8);  // with a feed-forward network
-    llama.vocab_size = V, llama.block_size = T;
+    llama.vocab_size = V;
+    llama.block_size = T;
     const GPT model = seed <= 2 ? copying_model(3, seed + 1, random) : GPT(llama, random);
     for (const Parameter& p : parameters(model))
       if (seed > 2) p.set(randn(p.shape(), random).array());

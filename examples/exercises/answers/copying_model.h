@@ -29,7 +29,9 @@ inline std::vector<Index> heads;
 
 inline GPT copying_model(Index L, Index H, const Generator& random) {
   GPTConfig config = GPTConfig::attention_only().resized(L, H, H * ((place + T + H - 1) / H));
-  config.vocab_size = V, config.block_size = T, config.block.norm = NormKind::rms_norm;
+  config.vocab_size = V;
+  config.block_size = T;
+  config.block.norm = NormKind::rms_norm;
   const GPT model(config, random);
   const Index C = config.n_embd;
   for (Index t = 0; t < T; ++t) {

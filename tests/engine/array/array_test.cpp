@@ -5,6 +5,7 @@
 
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::array_test {
@@ -46,8 +47,8 @@ TEST_CASE("array: element-wise loops over permuted, stepped and repeated axes eq
     CHECK(same_bits(max(x, {0, 2}), max(copy_of(x), {0, 2})));
   }
   CHECK(same_bits(sum_to(a, {5, 1}), sum(sum(a, 0), 1, true)));
-  CHECK(error_of([&] { sum_to(a, {5, 2}); }) == "sum_to: shape [5, 2] does not broadcast to [4, 5, 6]");
-  CHECK(error_of([&] { sum_to(Array::zeros({2}), {1, 2}); }) == "sum_to: shape [1, 2] does not broadcast to [2]");
+  REFUSES(sum_to(a, {5, 2}));
+  REFUSES(sum_to(Array::zeros({2}), {1, 2}));
 }
 
 TEST_CASE("array: reductions of views that repeat elements equal those of copies, without a copy of the whole") {
@@ -85,9 +86,9 @@ TEST_CASE("array: linear is the product with the transposed weight, then the bia
   CHECK(linear(Array::zeros({2, 0, 4}), w, bias).shape() == Shape{2, 0, 5});
   CHECK(linear(x, Array::zeros({0, 4}), Array()).shape() == Shape{2, 3, 0});
   CHECK(same_bits(linear(Array::zeros({2, 0}), Array::zeros({5, 0}), bias), bias.expand({2, 5}).contiguous()));
-  CHECK(error_of([&] { linear(x, x, bias); }) == "linear: weight must be [out, in], but has shape [2, 3, 4]");
-  CHECK(error_of([&] { linear(x, turned, bias); }) == "linear: x [2, 3, 4] needs a last extent of 5 for weight [4, 5]");
-  CHECK(error_of([&] { linear(x, w, x); }) == "linear: bias [2, 3, 4] does not fit weight [5, 4]");
+  REFUSES(linear(x, x, bias));
+  REFUSES(linear(x, turned, bias));
+  REFUSES(linear(x, w, x));
 }
 
 TEST_CASE("array: sums, products and quotients with a number of any type") {
@@ -103,7 +104,7 @@ TEST_CASE("array: sums, products and quotients with a number of any type") {
   CHECK(Array(2).item() == 2);
   CHECK(Array(2.5).item() == real(2.5));
   CHECK((Array::zeros({0, 3}) + 1).shape() == Shape{0, 3});
-  CHECK(error_of([] { Array() * 2; }).find("is not defined") != std::string::npos);
+  REFUSES(Array() * 2);
   const Array wide = random_array({3, 20000}, 1);  // as with an array of one element, over several tasks
   for (const Array& y : {wide, wide.transpose(0, 1), wide.slice(1, 0, 20000, 3), Array(real(0.1)).expand({4, 5})}) {
     CHECK(same_bits(y * 0.3, y * Array(0.3)));
@@ -133,12 +134,12 @@ TEST_CASE("axes: none, one, a list; out of range, listed twice, too many") {
   CHECK(Axes{}.of(0).empty());
   CHECK(reduced_shape({2, 3, 4}, {-1, 0}, true) == Shape{1, 3, 1});
   CHECK(reduced_shape({2, 3, 4}, {-1, 0}, false) == Shape{3});
-  CHECK(error_of([&] { sum(x, 3); }) == "reduce: axis 3 is out of range for rank 3");
-  CHECK(error_of([&] { sum(x, {1, -2}); }) == "reduce: axis 1 is listed twice");
+  REFUSES(sum(x, 3));
+  REFUSES(sum(x, {1, -2}));
   CHECK(sum(Array::full({1, 2, 1, 2, 1, 2, 1, 2}, 1), {0, 1, 2, 3, 4, 5, 6, 7}).item() == 16);
   for (const auto& [y, item] : {std::pair(sum(x), real(276)), {max(x), real(23)}, {min(x), real(0)}})
     CHECK((y.shape() == Shape{} && y.item() == item));
-  CHECK(error_of([&] { sum(x, {0, 1, 2, 0, 1, 2, 0, 1, 2}); }) == "reduce: 9 axes are above the limit of 8");
+  REFUSES(sum(x, {0, 1, 2, 0, 1, 2, 0, 1, 2}));
 }
 
 TEST_CASE("int array: lists, comparison in any layout") {
@@ -155,9 +156,7 @@ TEST_CASE("int array: lists, comparison in any layout") {
   CHECK(ints(std::vector<Index>{1, 2, 3}) == ints({1, 2, 3}));
   CHECK(ints(std::vector<std::vector<int>>{{1, 2, 3}, {4, 5, 6}}) == t);
   CHECK_FALSE(std::convertible_to<std::vector<double>, Nested<Index>>);  // would round unasked
-  CHECK(error_of([] {
-          ints({{1, 2}, {3}});
-        }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  REFUSES(ints({{1, 2}, {3}}));
 }
 
 TEST_CASE("mask: and, or, not, in any layout; broadcasting") {
@@ -171,10 +170,10 @@ TEST_CASE("mask: and, or, not, in any layout; broadcasting") {
   CHECK(((a | column).transpose(0, 1) & column.transpose(0, 1)).to_vector() == Bytes{1, 0, 1, 0, 1, 0});
   CHECK(broadcast_to(column, {3, 2, 2}).to_vector() == Bytes{1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0});
   CHECK(broadcast_to(a, {2, 3}).shares_storage(a));
-  CHECK(error_of([&] { broadcast_to(a, {2}); }) == "mask: mask [3] does not broadcast to [2]");
-  CHECK(error_of([&] { broadcast_to(column, {1, 3}); }) == "mask: mask [2, 1] does not broadcast to [1, 3]");
-  CHECK(error_of([&] { broadcast_to(mask({true, false}), {}); }) == "mask: mask [2] does not broadcast to []");
-  CHECK(error_of([] { Mask({3}, Bytes{0, 2, 255}); }) == "mask: a mask holds 0 and 1, not 2");
+  REFUSES(broadcast_to(a, {2}));
+  REFUSES(broadcast_to(column, {1, 3}));
+  REFUSES(broadcast_to(mask({true, false}), {}));
+  REFUSES(Mask({3}, Bytes{0, 2, 255}));
   CHECK(Mask::full({2}, true).to_vector() == Bytes{1, 1});
 }
 

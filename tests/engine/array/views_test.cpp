@@ -5,6 +5,7 @@
 #include "engine/array/array.h"
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::views_test {
@@ -61,12 +62,12 @@ FOR_EACH_ARRAY("views: made from values, filled, read") {
   CHECK(elements(A::full({2}, 1)) == Ints{1, 1});
   CHECK(A::full({}, 1).item() == 1);
   CHECK(A::full({0, 3}, 1).to_vector().empty());
-  CHECK(error_of([&] { A(Shape{3}, list); }) == "array: 4 values do not fill shape [3]");
-  CHECK(error_of([] { A::full({0}, 1).item(); }) == "item: needs exactly one element, but the shape is [0]");
-  CHECK(error_of([] { A::full({2}, 1).item(); }) == "item: needs exactly one element, but the shape is [2]");
-  CHECK(error_of([] { A::full({2, 3}, 1).at({0}); }) == "at: 1 positions for shape [2, 3]");
-  CHECK(error_of([] { A::full({2, 3}, 1).at({0, 3}); }) == "at: position 3 is out of range for axis 1 of [2, 3]");
-  CHECK(error_of([] { A::full({2, 3}, 1).at({-3, 0}); }) == "at: position -3 is out of range for axis 0 of [2, 3]");
+  REFUSES(A(Shape{3}, list));
+  REFUSES(A::full({0}, 1).item());
+  REFUSES(A::full({2}, 1).item());
+  REFUSES(A::full({2, 3}, 1).at({0}));
+  REFUSES(A::full({2, 3}, 1).at({0, 3}));
+  REFUSES(A::full({2, 3}, 1).at({-3, 0}));
 }
 
 template <class A>
@@ -110,7 +111,8 @@ FOR_EACH_ARRAY("views: writing to one never changes another, whatever view the o
     A base = counting<A>({3, 4});
     const A view = views_of(base)[i];
     const Ints seen = elements(view);
-    base.mutate()[0] = 99, base.mutate()[9] = 99;
+    base.mutate()[0] = 99;
+    base.mutate()[9] = 99;
     CHECK(elements(view) == seen);  // the view keeps what it saw
     CHECK(base.at({0, 0}) == 99);
 
@@ -145,9 +147,7 @@ FOR_EACH_ARRAY("views: values() is a span of what lies in order, and an error fo
   CHECK(x.values().size() == 6);
   CHECK(row.values().front() == 3);
   CHECK(whole.values()[1] == 3);
-  CHECK(error_of([&] { turned.values(); }) ==
-        "values: the elements of shape [3, 2] are not contiguous (transposed or sliced): use contiguous() "
-        "first");
+  REFUSES(turned.values());
 }
 
 FOR_EACH_ARRAY("views: transposing twice, permuting back: the same storage") {
@@ -159,9 +159,9 @@ FOR_EACH_ARRAY("views: transposing twice, permuting back: the same storage") {
   CHECK(turned.shape() == Shape{3, 4, 2});
   CHECK(turned.at({2, 3, 1}) == a.at({1, 2, 3}));
   CHECK(turned.permute({2, 0, 1}).is_contiguous());
-  CHECK(error_of([&] { a.permute({0, 0, 1}); }) == "permute: axis 0 is listed twice");
-  CHECK(error_of([&] { a.permute({0, 1}); }) == "permute: 2 axes for shape [2, 3, 4]");
-  CHECK(error_of([&] { a.transpose(0, 3); }) == "shape: axis 3 is out of range for [2, 3, 4]");
+  REFUSES(a.permute({0, 0, 1}));
+  REFUSES(a.permute({0, 1}));
+  REFUSES(a.transpose(0, 3));
   const Index long_row = Index(1) << 40;  // its square would be no shape
   CHECK(A::full({}, 1).expand({long_row, 2}).transpose(0, 1).shape() == Shape{2, long_row});
   CHECK(A::full({}, 1).expand({2, long_row}).transpose(0, 1).shape() == Shape{long_row, 2});
@@ -180,12 +180,8 @@ FOR_EACH_ARRAY("views: reshape shares storage where the strides allow it, and co
   CHECK(starts_with(a, every_other.unsqueeze(0).transpose(0, 1).view({6, 2})));  // whatever its stride
   CHECK(turned.reshape({2, 12}).to_vector() == turned.to_vector());
   CHECK(!starts_with(a, turned.reshape({2, 12})));
-  CHECK(error_of([&] {
-          turned.view({2, 12});
-        }) ==
-        "view: the elements of shape [2, 4, 3] cannot be viewed as [2, 12] (transposed or sliced): use "
-        "reshape");
-  CHECK(error_of([&] { every_other.view({12, 1, 2}); }).find("view: shape [2, 3, 2] has 12 elements") == 0);
+  REFUSES(turned.view({2, 12}));
+  REFUSES(every_other.view({12, 1, 2}));
   const A row = counting<A>({4}).expand({3, 4});
   CHECK(row.view({3, 2, 2}).at({2, 1, 1}) == 3);
   CHECK(row.reshape({12}).at({7}) == 3);
@@ -193,11 +189,11 @@ FOR_EACH_ARRAY("views: reshape shares storage where the strides allow it, and co
   CHECK(A::full({2, 0, 3}, 0).reshape({0, 7}).shape() == Shape{0, 7});
   CHECK(A::full({2, 0, 3}, 0).transpose(0, 2).reshape({3, -1}).shape() == Shape{3, 0});
   CHECK(A::full({}, 1).reshape({1, -1}).shape() == Shape{1, 1});
-  CHECK(error_of([&] { a.reshape({-1, -1}); }) == "reshape: only one extent may be -1 in [-1, -1]");
-  CHECK(error_of([&] { a.reshape({-2, 3}); }) == "shape: extent -2 must be at least 0");
-  CHECK(error_of([&] { a.reshape({5}); }) == "reshape: shape [2, 3, 4] has 24 elements and does not fit [5]");
-  CHECK(error_of([&] { a.reshape(Shape{5}); }) == "reshape: shape [2, 3, 4] has 24 elements and does not fit [5]");
-  CHECK(error_of([&] { a.reshape({1, 1, 1, 1, 1, 1, 1, 1, 24}); }) == "reshape: rank 9 is above the limit of 8");
+  REFUSES(a.reshape({-1, -1}));
+  REFUSES(a.reshape({-2, 3}));
+  REFUSES(a.reshape({5}));
+  REFUSES(a.reshape(Shape{5}));
+  REFUSES(a.reshape({1, 1, 1, 1, 1, 1, 1, 1, 24}));
 }
 
 FOR_EACH_ARRAY("views: slices are clamped as in Python") {
@@ -216,12 +212,12 @@ FOR_EACH_ARRAY("views: slices are clamped as in Python") {
   CHECK(elements(a.slice(0, 2, 5, far)) == Ints{2});
   CHECK(elements(a.slice(0, 0, 5, far)) == Ints{0});
   CHECK(counting<A>({2, 3}).slice(0, 0, 2, far).stride(0) == 6);  // in elements: what is not reached overflows nothing
-  CHECK(error_of([&] { a.slice(0, 0, 5, 0); }) == "slice: step 0 must be at least 1");
-  CHECK(error_of([&] { a.slice(1, 0, 5); }) == "shape: axis 1 is out of range for [5]");
+  REFUSES(a.slice(0, 0, 5, 0));
+  REFUSES(a.slice(1, 0, 5));
   CHECK(elements(a.slice(0, 1, 5, 2).slice(0, 1, 2)) == Ints{3});  // a slice of a slice
   CHECK(elements(counting<A>({2, 3}).select(1, -1)) == Ints{2, 5});
-  CHECK(error_of([&] { a.select(0, 5); }) == "select: position 5 is out of range for axis 0 of [5]");
-  CHECK(error_of([&] { a.select(0, -6); }) == "select: position -6 is out of range for axis 0 of [5]");
+  REFUSES(a.select(0, 5));
+  REFUSES(a.select(0, -6));
 }
 
 FOR_EACH_ARRAY("views: expand, squeeze, unsqueeze") {
@@ -234,10 +230,8 @@ FOR_EACH_ARRAY("views: expand, squeeze, unsqueeze") {
   CHECK(a.slice(0, 0, 0).squeeze(0).shape() == Shape{0, 1});
   CHECK(a.unsqueeze(-1).shape() == Shape{3, 1, 1});
   CHECK(a.unsqueeze(-1).is_contiguous());
-  CHECK(error_of([&] {
-          a.expand({4, 2});
-        }) == "expand: shape [3, 1] does not broadcast to [4, 2] (axis -2: 3 against 4)");
-  CHECK(error_of([&] { a.expand({3}); }) == "expand: shape [3, 1] does not broadcast to [3]");
+  REFUSES(a.expand({4, 2}));
+  REFUSES(a.expand({3}));
 }
 
 FOR_EACH_ARRAY("views: long copies, in parallel, of every kind of row") {

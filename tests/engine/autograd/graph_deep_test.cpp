@@ -7,6 +7,7 @@
 
 #include "engine/ops/ops.h"
 #include "tests/process.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::graph_deep_test {
@@ -74,9 +75,9 @@ TEST_CASE("graph: a long chain whose rule throws half way") {
     Op op("broken", half);
     const Tensor middle = op.record(half.array(), [](const Array&, Grads&) { throw Error("no way back"); });
     const Tensor y = chain(middle, million / 8);
-    CHECK(error_of([&] { y.backward(); }) == "no way back");
+    REFUSES(y.backward());
     CHECK(live_nodes() < million / 8);  // what the graph held is let go, though half and y are still here
-    CHECK(error_of([&] { (half * real(2)).backward(); }).find("was consumed") != std::string::npos);
+    REFUSES((half * real(2)).backward());
   });
 }
 

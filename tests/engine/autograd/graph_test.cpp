@@ -4,6 +4,7 @@
 
 #include "engine/ops/ops.h"
 #include "engine/watch/graph_text.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::graph_test {
@@ -138,16 +139,13 @@ TEST_CASE("graph: intermediates keep a gradient on request only") {
   asked.retain_grad();
   sum(silent).backward();
   CHECK(asked.grad().to_vector() == std::vector<real>{3, 3});
-  CHECK(error_of([&] { silent.grad(); }) ==
-        "grad: this tensor is the result of 'mul', and only leaves and parameters keep a gradient: call retain_grad() "
-        "on it before backward()");
+  REFUSES(silent.grad());
   CHECK(x.grad().to_vector() == std::vector<real>{6, 12});
   asked.zero_grad();
   CHECK(!asked.grad().defined());
-  CHECK(error_of([] { Tensor(real(1)).retain_grad(); }) ==
-        "retain_grad: this tensor is not tracked: nothing it was computed from requires a gradient");
+  REFUSES(Tensor(real(1)).retain_grad());
   Tensor late = silent;
-  CHECK(error_of([&] { late.retain_grad(); }) == "retain_grad: backward() has already run: call it before");
+  REFUSES(late.retain_grad());
 }
 
 TEST_CASE("graph: an intermediate's gradient and what its rule kept are freed, even while it is held") {
@@ -168,16 +166,12 @@ TEST_CASE("graph: w -= ... makes a result of a leaf, and grad() says so") {
   w -= Tensor(real(0.5));
   w += Tensor(real(0.5));
   sum(w * w).backward();
-  CHECK(error_of([&] { w.grad(); }) ==
-        "grad: this tensor is no longer a leaf: an update like w -= ... replaced it by the result of 'add', which "
-        "keeps no gradient; a weight that you update is a Parameter, by w.set(w.value() - ...)");
-  CHECK(error_of([&] { sum(w * w).backward(); }) ==
-        "backward: the graph behind 'add' [2] was consumed by an earlier backward: an update like w -= ... is "
-        "recorded, too; a weight that you update is a Parameter, by w.set(w.value() - ...)");
+  REFUSES(w.grad());
+  REFUSES(sum(w * w).backward());
   CHECK(kept.grad().defined());
   Tensor sum_of_results = kept * real(2);
   sum_of_results += kept;
-  CHECK(error_of([&] { sum_of_results.grad(); }).find("call retain_grad() on it") != std::string::npos);
+  REFUSES(sum_of_results.grad());
 }
 
 TEST_CASE("graph: a parameter without a value is named as such") {
@@ -203,7 +197,8 @@ TEST_CASE("graph: a frozen parameter gets no gradient, and one that another depe
   w.set_trainable(true);
   sum(w * Tensor(b)).backward();
   CHECK(w.grad().to_vector() == std::vector<real>{1, 1});
-  b.set_trainable(false), w.set_trainable(false);  // a frozen teacher says nothing about a loss of plain arrays
+  b.set_trainable(false);
+  w.set_trainable(false);  // a frozen teacher says nothing about a loss of plain arrays
   CHECK(error_of([&] { Tensor(real(1)).backward(); }) == untracked);
 }
 
@@ -215,8 +210,7 @@ TEST_CASE("graph: moving a parameter copies the handle, and a gradient handed ov
   w.set_grad(g.transpose(0, 1));
   REQUIRE(w.grad().is_contiguous());
   CHECK(w.grad().values()[1] == g.at({1, 0}));
-  CHECK(error_of([&] { w.set_grad(g); }) ==
-        "set_grad: a parameter of shape [2, 3] cannot take a gradient of shape [3, 2]");
+  REFUSES(w.set_grad(g));
 }
 
 /// 2 x, which does not say how its gradient goes back.
@@ -233,7 +227,7 @@ TEST_CASE("graph: an op that forgets record() is named when nothing is left to s
   sum(x * x).backward();  // what happened before a backward that works is forgotten
   const auto named = [] { return error_of([] { Tensor(real(1)).backward(); }).find("unrecorded"); };
   CHECK(named() == std::string::npos);
-  CHECK(error_of([&] { unrecorded(Tensor(real(1)).requires_grad_()); }) == "unrecorded: too small");
+  REFUSES(unrecorded(Tensor(real(1)).requires_grad_()));
   CHECK(named() == std::string::npos);  // an op that threw has forgotten nothing
 }
 
@@ -249,7 +243,7 @@ TEST_CASE("graph: a graph goes back once") {
   const Tensor shared = x * x;
   const Tensor first = sum(shared), second = sum(shared * real(2));
   first.backward();
-  CHECK(error_of([&] { first.backward(); }).find("backward: the graph behind 'sum' [] was consumed") == 0);
+  REFUSES(first.backward());
   CHECK(error_of([&] { second.backward(); }) == consumed_mul);
   CHECK(error_of([&] { sum(shared + real(1)).backward(); }) == consumed_mul);
   CHECK(x.grad().to_vector() == std::vector<real>{2, 4});  // the refused ones have added nothing
@@ -257,7 +251,7 @@ TEST_CASE("graph: a graph goes back once") {
   (sum(again) + sum(again * real(2))).backward();
   CHECK(x.grad().to_vector() == std::vector<real>{8, 16});
   const Tensor whole = sum(x * real(3));
-  CHECK(error_of([&] { (whole + first).backward(); }).find("was consumed") != std::string::npos);
+  REFUSES((whole + first).backward());
   whole.backward();  // a part of what was refused that is whole still goes back
   CHECK(x.grad().to_vector() == std::vector<real>{11, 19});
 }
@@ -265,17 +259,14 @@ TEST_CASE("graph: a graph goes back once") {
 TEST_CASE("graph: what backward refuses") {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * real(2);
-  CHECK(error_of([&] { y.backward(); }) ==
-        "backward: the result has shape [2], not one element: reduce it with sum() or mean(), or pass dy of that "
-        "shape");
-  CHECK(error_of([&] { y.backward(Array::zeros({3})); }) == "backward: dy has shape [3], the result [2]");
-  CHECK(error_of([&] { sum(y).backward(Array()); }) == "backward: dy is not defined");
+  REFUSES(y.backward());
+  REFUSES(y.backward(Array::zeros({3})));
+  REFUSES(sum(y).backward(Array()));
   CHECK(error_of([&] { Tensor(real(1)).backward(); }) == untracked);
   CHECK(error_of([&] { sum(y.detach()).backward(); }) == untracked);
   y.backward(array({2}, {1, 10}));  // none of the refusals has consumed anything
   CHECK(x.grad().to_vector() == std::vector<real>{2, 20});
-  CHECK(error_of([&] { Tensor(y).requires_grad_(); }) ==
-        "requires_grad_: this tensor is the result of 'mul'; only leaves can be switched: detach() it first");
+  REFUSES(Tensor(y).requires_grad_());
 }
 
 TEST_CASE("graph: requires_grad_ switches leaves on and off") {

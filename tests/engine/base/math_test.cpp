@@ -131,7 +131,10 @@ TEST_CASE("math: float functions against long double, over all bit patterns") {
     for (std::uint64_t pattern = 0; pattern < (std::uint64_t(1) << 32); pattern += 400009) {
       const float x = number_of<float>(pattern << 32);
       const double error = std::isnan(x) ? ulps(f.f(x), not_a_number) : ulps(f.f(x), f.oracle(x));
-      if (error > worst) worst = error, at = x;
+      if (error > worst) {
+        worst = error;
+        at = x;
+      }
     }
     CAPTURE(at);
     CHECK(worst <= f.float_limit);
@@ -149,7 +152,10 @@ TEST_CASE("math: double functions against long double") {
       double x = draw.between(f.low, f.high);
       if (i % 2) x = std::copysign(std::ldexp(draw.between(0.5, 1), i % 64 - 60), f.low < 0 ? x : 1.0);
       const double error = ulps(f.d(x), f.oracle(x));
-      if (error > worst) worst = error, at = x;
+      if (error > worst) {
+        worst = error;
+        at = x;
+      }
     }
     CAPTURE(at);
     CHECK(worst <= f.double_limit);
@@ -162,7 +168,10 @@ TEST_CASE("math: pow against long double") {
   for (int i = 0; i < 10000; ++i) {
     double x = draw.between(0.5, 1) * std::ldexp(1.0, i % 3 ? 0 : i % 41 - 20);
     double y = draw.between(-1, 1) * (i % 3 ? 500 : 30);
-    if (i % 4 == 0) x = -x, y = std::nearbyint(y);
+    if (i % 4 == 0) {
+      x = -x;
+      y = std::nearbyint(y);
+    }
     const float fx = float(x), fy = float(y);
     worst_float = std::max(worst_float, ulps(math::pow(fx, fy), std::pow((long double)fx, (long double)fy)));
     worst_double = std::max(worst_double, ulps(math::pow(x, y), std::pow((long double)x, (long double)y)));

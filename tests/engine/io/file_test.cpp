@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/process.h"
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 
@@ -40,7 +41,7 @@ TEST_CASE("file: reads at any place, and no further than the file goes") {
   file.read(10, nullptr, 0);
   CHECK(error_of([&] { file.read(8, text, 3); }) ==
         "cannot read '" + folder.path("a") + "': 3 bytes from byte 8 on are more than its 10");
-  CHECK(error_of([&] { file.read(~std::uint64_t{0}, text, 3); }).starts_with("cannot read "));
+  REFUSES(file.read(~std::uint64_t{0}, text, 3));
   CHECK(read_file(folder.path("a"), 10) == "0123456789");
   CHECK(error_of([&] { read_file(folder.path("a"), 9); }) ==
         "cannot read '" + folder.path("a") + "': it has more than 9 bytes");
@@ -64,13 +65,13 @@ TEST_CASE("file: what is not read") {
   fs::create_symlink("loop", folder.path("loop"));
   CHECK(refusal("nowhere") == "No such file or directory");
   CHECK(refusal("") == "No such file or directory");
-  CHECK(error_of([&] { FileReader{std::string("a\0b", 3)}; }) == "cannot read 'a\\0b': Invalid argument");
+  REFUSES(FileReader{std::string("a\0b", 3)});
   CHECK(refusal("loop") == "Too many levels of symbolic links");
   CHECK(refusal(std::string(300, 'x')) == "File name too long");
   CHECK(refusal("/") == "Is a directory");
   CHECK(refusal("/dev/zero") == "it is no regular file");
   CHECK(error_of([&] { read_file(folder.path(), 9); }) == "cannot read '" + folder.path() + "': Is a directory");
-  CHECK(error_of([] { read_file("/dev/zero", 100'000); }) == "cannot read '/dev/zero': it has more than 100000 bytes");
+  REFUSES(read_file("/dev/zero", 100'000));
   CHECK(read_file("/dev/null", 9).empty());
   CHECK(read_file("/proc/self/stat", 100'000).size() > 10);  // a regular file whose size is said to be 0
 
@@ -163,7 +164,7 @@ TEST_CASE("file: what cannot be written says why, and stays") {
   CHECK(refusal("old/file") == "Not a directory");
   CHECK(refusal("loop") == "Too many levels of symbolic links");
   CHECK(refusal(std::string(300, 'x')) == "File name too long");
-  CHECK(error_of([&] { write_file(std::string("a\0b", 3), "x"); }) == "cannot write 'a\\0b': Invalid argument");
+  REFUSES(write_file(std::string("a\0b", 3), "x"));
   CHECK(refusal("/") == "Is a directory");
   CHECK(refusal("/dev/null") == "it is no regular file");
   CHECK(fs::is_character_file("/dev/null"));

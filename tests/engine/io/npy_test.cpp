@@ -2,6 +2,7 @@
 #include "engine/io/files/npy.h"
 
 #include "engine/io/files/file.h"
+#include "tests/sentences.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -57,7 +58,7 @@ TEST_CASE("npy: what is written is what numpy.save writes, and is read back") {
   const Array wide = Array::zeros({0, 1111, 1111, 1111, 1111, 1111, 100, 1});  // hardly any take more digits
   CHECK(npy_bytes(wide) == file(dictionary(real_type, "(0, 1111, 1111, 1111, 1111, 1111, 100, 1)")));
   CHECK(floats(npy_bytes(wide)).shape() == wide.shape());
-  CHECK(error_of([] { npy_bytes(Array()); }).find("not defined") != std::string::npos);
+  REFUSES(npy_bytes(Array()));
 
   const Array special(Shape{static_cast<Index>(special_values().size())}, special_values());
   CHECK(same_bits(floats(npy_bytes(special)), special));
@@ -88,11 +89,10 @@ TEST_CASE("npy: every type, widened exactly") {
   CHECK(integers(file<std::uint16_t>(dictionary("<u2", "(2,)"), {65535, 5})) == ints({65535, 5}));
   CHECK(integers(file<std::uint32_t>(dictionary("<u4", "(2,)"), {UINT32_MAX, 5})) == ints({UINT32_MAX, 5}));
   CHECK(integers(file<std::uint64_t>(dictionary("<u8", "(2,)"), {INT64_MAX, 5})) == ints({INT64_MAX, 5}));
-  CHECK(error(file<std::uint64_t>(dictionary("<u8", "(2,)"), {5, std::uint64_t{1} << 63})) ==
-        "x.npy: element 1 of type U64 has no exact equal in I64");
+  CHECK_SENTENCE(error(file<std::uint64_t>(dictionary("<u8", "(2,)"), {5, std::uint64_t{1} << 63})));
   const Mask m = std::get<Mask>(parsed(file<std::uint8_t>(dictionary("|b1", "(2,)"), {1, 0})));
   CHECK(m.to_vector() == std::vector<std::uint8_t>{1, 0});
-  CHECK(error(file<std::uint8_t>(dictionary("|b1", "(2,)"), {1, 2})) == "x.npy: boolean 1 is neither 0 nor 1");
+  CHECK_SENTENCE(error(file<std::uint8_t>(dictionary("|b1", "(2,)"), {1, 2})));
 }
 
 TEST_CASE("npy: marks of the order of bytes, as C++ programs and big machines write them") {
@@ -153,10 +153,9 @@ TEST_CASE("npy: foreign and malformed files") {
   CHECK(error("\x93NUMPY") == cut);
   CHECK(error(framed({"\2\0", 2}, 60, 2, "")) == cut);
   CHECK(error(framed({"\1\0", 2}, 60, 2, "{'descr'")) == cut);
-  CHECK(error(framed({"\x9\0", 2}, 60, 2, good)) == "x.npy: version 9.0 is none of 1.0, 2.0, 3.0");
-  CHECK(error(framed({"\1\1", 2}, 60, 2, good)) == "x.npy: version 1.1 is none of 1.0, 2.0, 3.0");
-  CHECK(error(framed({"\2\0", 2}, 1'000'000'000, 4, good)) ==
-        "x.npy: a header of 1000000000 bytes is above the limit of 10000");
+  CHECK_SENTENCE(error(framed({"\x9\0", 2}, 60, 2, good)));
+  CHECK_SENTENCE(error(framed({"\1\1", 2}, 60, 2, good)));
+  CHECK_SENTENCE(error(framed({"\2\0", 2}, 1'000'000'000, 4, good)));
 
   const std::string newline = "x.npy: the header must hold no backslash, no tab, and no newline but at its end";
   for (const std::string& text : {good + " ", "\n" + good, "\t" + good, dictionary("a\\x", "(2,)") + "\n"})
@@ -233,8 +232,8 @@ TEST_CASE("npy: files") {
   CHECK(read_file(path, 1 << 20) == npy_bytes(x));
   CHECK(error_of([&] { load_npy<IntArray>(path); }) ==
         path + ": the file holds floats, an Array, not integers, an IntArray");
-  CHECK(error_of([&] { save_npy(path, Array()); }).find("not defined") != std::string::npos);
-  CHECK(error_of([&] { save_npy(path + "/no/folder", Array()); }).find("not defined") != std::string::npos);
+  REFUSES(save_npy(path, Array()));
+  REFUSES(save_npy(path + "/no/folder", Array()));
   CHECK(same_bits(load_npy<Array>(path), x));
   save_npy(path, ints({1, 2}));
   CHECK(load_npy<IntArray>(path) == ints({1, 2}));

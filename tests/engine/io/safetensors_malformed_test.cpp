@@ -48,7 +48,8 @@ constexpr std::size_t mib = 1 << 20;
 /// file's size and 1 MiB.
 std::string bounded_error(const std::string& bytes, std::size_t factor = 2) {
   const std::size_t before = live_bytes;
-  largest_request = 0, peak_bytes = before;
+  largest_request = 0;
+  peak_bytes = before;
   const std::string error = read_error(bytes);
   CHECK(largest_request <= bytes.size() + mib);
   CHECK(peak_bytes - before <= factor * bytes.size() + mib);

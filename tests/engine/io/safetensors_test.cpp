@@ -1,5 +1,6 @@
 // Safetensors written and read: the reference's bytes, every array and name, checksums, the file on the disk.
 #include "engine/io/files/safetensors.h"
+#include "tests/sentences.h"
 #include "tests/sources.h"
 
 #include <bit>
@@ -129,21 +130,20 @@ TEST_CASE("safetensors: what cannot be written, in a sentence") {
     return error_of([&] { file_of(tensors, metadata); });
   };
   const Array x(1);
-  CHECK(error({{"a", x}, {"b", x}, {"a", ints({1})}}) == "safetensors: two tensors have the name 'a'");
-  CHECK(error({}, {{"a", ""}, {"a", "b"}}) == "JSON: __metadata__ has two members with the name a");
-  CHECK(error({{"__metadata__", x}}) == "safetensors: no tensor can have the name __metadata__");
+  CHECK_SENTENCE(error({{"a", x}, {"b", x}, {"a", ints({1})}}));
+  CHECK_SENTENCE(error({}, {{"a", ""}, {"a", "b"}}));
+  CHECK_SENTENCE(error({{"__metadata__", x}}));
   CHECK(error({{"a", Array()}}) == std::string("safetensors: tensor 'a': ") + Array::not_defined);
-  CHECK(error({{"a\xff", x}}) == "JSON: the document holds text that is not UTF-8: \"a?\"");
-  CHECK(error({{std::string("a\0b", 3), x}}) == "JSON: the document has a name that holds U+0000");
-  CHECK(error({}, {{"a", "\xc0\x80"}}) == "JSON: __metadata__.a holds text that is not UTF-8: \"??\"");
+  CHECK_SENTENCE(error({{"a\xff", x}}));
+  CHECK_SENTENCE(error({{std::string("a\0b", 3), x}}));
+  CHECK_SENTENCE(error({}, {{"a", "\xc0\x80"}}));
   Metadata many;
   for (int i = 0; i < 2'000; ++i) many.emplace_back(std::to_string(i), "");
-  CHECK(error({}, many).ends_with("safetensors: 2003 entries of metadata are above the limit of 2000"));
+  CHECK_SENTENCE(error({}, many));
   many.resize(1'997);  // and the two checksums and the format
   CHECK(opened(file_of({}, many)).metadata().size() == 1'998);
-  CHECK(error({}, {{"mote.crc32.header", ""}}) ==
-        "safetensors: metadata 'mote.crc32.header' is what mote writes itself");
-  CHECK(error({}, {{"a", std::string(100'000'000, ' ')}}).ends_with(" bytes is above the limit of 100000000"));
+  CHECK_SENTENCE(error({}, {{"mote.crc32.header", ""}}));
+  CHECK_SENTENCE(error({}, {{"a", std::string(100'000'000, ' ')}}));
 }
 
 TEST_CASE("safetensors: on the disk") {
@@ -155,7 +155,7 @@ TEST_CASE("safetensors: on the disk") {
   const SafetensorsFile file(path);
   CHECK(file.name() == path);
   CHECK(*file.find_metadata("step") == "7");
-  CHECK(error_of([&] { save_safetensors(path, {{"a", Array()}}); }).starts_with("safetensors: tensor 'a': "));
+  REFUSES(save_safetensors(path, {{"a", Array()}}));
   CHECK(get_file(path) == bytes);
   CHECK(folder.names() == "model.safetensors");
   save_safetensors(path, {{"a", Array(real(1))}});

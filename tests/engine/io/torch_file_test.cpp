@@ -7,6 +7,7 @@
 
 #include "engine/io/files/file.h"
 #include "engine/io/files/zip.h"
+#include "tests/sentences.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -208,7 +209,7 @@ TEST_CASE("torch files: what mote does not read stays opaque, and takes nothing 
     CHECK(std::get<TorchObject>(keys.items[static_cast<std::size_t>(i)].key).name == expected);
   CHECK(class_of(at(at(x, "keys"), "s")) == "int");
   CHECK(keys.find(Index{7}) != nullptr);
-  CHECK(error_of([&] { torch_bytes(x); }) == "torch: mote cannot write a numpy.core.multiarray.scalar");
+  REFUSES(torch_bytes(x));
 }
 
 TEST_CASE("torch file: what is written is read back, and written again with the same bytes") {
@@ -244,15 +245,15 @@ TEST_CASE("torch file: tensors of the same elements are written once, and share 
 
 TEST_CASE("torch file: what cannot be written") {
   const auto refused = [](const TorchValue& value) { return error_of([&] { torch_bytes(value); }); };
-  CHECK(refused(stored(Array())).find("not defined") != std::string::npos);
-  CHECK(refused(stored(ints({256}), true)) == "torch: 256 is no element of torch.uint8");
-  CHECK(refused(stored(Array::zeros({1}), true)) == "torch: a tensor of bytes must be an IntArray");
-  CHECK(refused(text("\xff")) == "torch: a str is not UTF-8, or too long");
-  CHECK(refused({TorchDict{{{"a", {}}, {"a", {}}}}}) == "torch: a dict has a key twice");
+  CHECK_SENTENCE(refused(stored(Array())));
+  CHECK_SENTENCE(refused(stored(ints({256}), true)));
+  CHECK_SENTENCE(refused(stored(Array::zeros({1}), true)));
+  CHECK_SENTENCE(refused(text("\xff")));
+  CHECK_SENTENCE(refused({TorchDict{{{"a", {}}, {"a", {}}}}}));
   TorchValue deep = number(1);
   for (int i = 0; i < 64; ++i) deep = list({std::move(deep)});
   CHECK(torch_bytes(parsed(torch_bytes(deep))) == torch_bytes(deep));
-  CHECK(refused(list({deep})) == "torch: lists, tuples and dicts are nested deeper than 64");
+  CHECK_SENTENCE(refused(list({deep})));
   deep = stored(ints({1}));
   for (int i = 0; i < 64; ++i) deep = tuple({std::move(deep)});
   CHECK(torch_bytes(parsed(torch_bytes(deep))) == torch_bytes(deep));
@@ -266,17 +267,15 @@ TEST_CASE("torch file: what cannot be written") {
 
 TEST_CASE("torch file: foreign archives") {
   const std::string pickle = "\x80\2N.";
-  CHECK(error("") == "x.pt: it does not end as a zip archive does");
-  CHECK(error("\x80\2\x8a\nl\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.")
-            .starts_with("x.pt was saved by torch before 1.6, or with "));
-  CHECK(error("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n") ==
-        "x.pt is a Git LFS pointer and not the file itself: git lfs pull fetches it");
-  CHECK(error("<!DOCTYPE html><html></html>") == "x.pt is a web page: download the file itself");
-  CHECK(error(zipped({})) == "x.pt: it has no member data.pkl, as a file of torch.save has");
+  CHECK_SENTENCE(error(""));
+  CHECK_SENTENCE(error("\x80\2\x8a\nl\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."));
+  CHECK_SENTENCE(error("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"));
+  CHECK_SENTENCE(error("<!DOCTYPE html><html></html>"));
+  CHECK_SENTENCE(error(zipped({})));
   CHECK(error(zipped({{"a/data.pkl", pickle}, {"a/byteorder", "little"}})) == "(no error)");
-  CHECK(error(zipped({{"a/data.pkl", pickle}, {"a/byteorder", "big"}})) == "x.pt: it is big-endian");
-  CHECK(error(zipped({{"a/data.pkl", "\x80\6N."}})) == "x.pt: its pickle is not of protocol 2 to 5");
-  CHECK(error(zipped({{"a/data.pkl", ""}})) == "x.pt: its pickle is cut off");
+  CHECK_SENTENCE(error(zipped({{"a/data.pkl", pickle}, {"a/byteorder", "big"}})));
+  CHECK_SENTENCE(error(zipped({{"a/data.pkl", "\x80\6N."}})));
+  CHECK_SENTENCE(error(zipped({{"a/data.pkl", ""}})));
 }
 
 TEST_CASE("torch file: what pickle.dump writes, in every protocol from 2 on") {
@@ -299,7 +298,7 @@ TEST_CASE("torch file: what pickle.dump writes, in every protocol from 2 on") {
     CHECK(std::get<Index>(at(at(meta, "stoi"), "\xc3\xa9").value) == 1);
     CHECK(std::get<std::string>(std::get<TorchDict>(at(meta, "itos").value).find(Index{0})->value) == "\n");
   }
-  CHECK(error_of([&] { detail::unpickled("meta.pkl", dumps[2].substr(0, 30)); }) == "meta.pkl: its pickle is cut off");
+  REFUSES(detail::unpickled("meta.pkl", dumps[2].substr(0, 30)));
   CHECK(class_of(detail::unpickled("p", "\x80\4\x8c\2os\x94\x8c\6system\x94\x93."s)) == "os.system");
 }
 
@@ -408,7 +407,7 @@ TEST_CASE("torch file: tensors that do not fit their storage") {
   CHECK(refused(0, {2, 2, 2}, {4, 4, 4}) == none);
   for (const auto& shape :
        std::vector<std::vector<Index>>{{huge}, {most}, {1 << 20, 1 << 20}, {0, most}, {most, most, 0}, {1 << 21}})
-    CHECK(refused(0, shape, std::vector<Index>(shape.size(), 0)).starts_with("x.pt: its tensors have more than 104"));
+    CHECK_SENTENCE(refused(0, shape, std::vector<Index>(shape.size(), 0)));
   std::string many = "(";
   for (int i = 0; i < 100; ++i) many += tensor_pickle(4, 0, {100, 200}, {0, 0});
   CHECK(pickle_error(many + "t", {four}).starts_with("x.pt: its tensors have more than 1"));
@@ -436,8 +435,8 @@ TEST_CASE(
     const Leaks leaks;
     const std::string expected = torch_bytes(parsed(bytes));
     int read = 0;
-    for (std::size_t n = 0; n < bytes.size(); ++n) CHECK(error(bytes.substr(0, n)).starts_with("x.pt: "));
-    CHECK(error(bytes + "x") == "x.pt: it does not end as a zip archive does");
+    for (std::size_t n = 0; n < bytes.size(); ++n) CHECK_SENTENCE(error(bytes.substr(0, n)));
+    CHECK_SENTENCE(error(bytes + "x"));
     std::string flipped = bytes;
     for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
       const char mask = static_cast<char>(1 << bit % 8), whole = flipped[bit / 8];
@@ -473,7 +472,7 @@ TEST_CASE("torch file: a pickle with any bit flipped, under the right checksum")
   }
   for (std::size_t n = 0; n < pickle.size(); ++n) {
     parts[0].bytes = std::string_view(pickle).substr(0, n);
-    CHECK(error(zipped(parts)).starts_with("x.pt: its pickle is "));
+    CHECK_SENTENCE(error(zipped(parts)));
   }
 }
 

@@ -1,6 +1,7 @@
 // Zip archives: written ones and their layout, those of others, and damaged ones.
 #include "engine/io/files/zip.h"
 
+#include "tests/sentences.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -60,8 +61,7 @@ TEST_CASE("zip: what is written is read back, and begins at multiples of 64 byte
   changed[members.at("a/data/0").offset + 50'000] = 'y';
   CHECK(error(changed) == "(no error)");
   const ByteSource damaged = text_source("x.zip", changed);
-  CHECK(error_of([&] { read_member(damaged, "a/data/0", members.at("a/data/0"), DType::u8); }) ==
-        "x.zip: member 'a/data/0': its checksum is wrong: the file was changed");
+  REFUSES(read_member(damaged, "a/data/0", members.at("a/data/0"), DType::u8));
 }
 
 TEST_CASE("zip: archives that are not zip64, and what is wrong with them") {
@@ -74,30 +74,28 @@ TEST_CASE("zip: archives that are not zip64, and what is wrong with them") {
   CHECK(error("") == none);
   CHECK(error("PK\5\6") == none);
   CHECK(error(plain + "a comment") == none);
-  CHECK(error(with(plain, end + 12, 0x61, 4)) == "x.zip: its directory does not lie right before its end record");
-  CHECK(error(with(plain, end + 16, 0xffffffff, 4)) == "x.zip: its directory does not lie right before its end record");
-  CHECK(error(with(plain, end + 10, 3, 2)) == "x.zip: it has 2 members, of which its end record counts 3");
-  CHECK(error(with(plain, second, 0, 4)) == "x.zip: its directory is damaged");
-  CHECK(error(with(plain, second + 28, 4, 2)) == "x.zip: its directory is damaged");
-  CHECK(error(with(plain, second + 32, 0xffff, 2)) == "x.zip: its directory is damaged");
+  CHECK_SENTENCE(error(with(plain, end + 12, 0x61, 4)));
+  CHECK_SENTENCE(error(with(plain, end + 16, 0xffffffff, 4)));
+  CHECK_SENTENCE(error(with(plain, end + 10, 3, 2)));
+  CHECK_SENTENCE(error(with(plain, second, 0, 4)));
+  CHECK_SENTENCE(error(with(plain, second + 28, 4, 2)));
+  CHECK_SENTENCE(error(with(plain, second + 32, 0xffff, 2)));
   const std::string stored = "x.zip: member 'a' is compressed or encrypted, and mote reads what is stored as it is";
   CHECK(error(with(plain, directory + 10, 8, 2)) == stored);
   CHECK(error(with(plain, directory + 8, 1, 2)) == stored);
   CHECK(error(with(plain, directory + 20, 4, 4)) == stored);
-  CHECK(error(with(plain, directory + 42, 1, 4)) == "x.zip: member 'a' does not begin at byte 1");
-  CHECK(error(with(plain, directory + 42, 0xffffffff, 4)) == "x.zip: member 'a' does not begin at byte 4294967295");
-  CHECK(error(with(plain, second + 42, 60, 4)) == "x.zip: member 'b/c' does not begin at byte 60");
-  CHECK(error(with(with(plain, second + 20, 7, 4), second + 24, 7, 4)) ==
-        "x.zip: member 'b/c': its 7 bytes go beyond the directory at 69");
-  CHECK(error(with(plain, 0x24 + 26, 0xffff, 2)) == "x.zip: member 'b/c': its 0 bytes go beyond the directory at 69");
+  CHECK_SENTENCE(error(with(plain, directory + 42, 1, 4)));
+  CHECK_SENTENCE(error(with(plain, directory + 42, 0xffffffff, 4)));
+  CHECK_SENTENCE(error(with(plain, second + 42, 60, 4)));
+  CHECK_SENTENCE(error(with(with(plain, second + 20, 7, 4), second + 24, 7, 4)));
+  CHECK_SENTENCE(error(with(plain, 0x24 + 26, 0xffff, 2)));
   CHECK(error(with(with(plain, directory + 20, 9, 4), directory + 24, 9, 4)) == "(no error)");  // up to b/c's name
-  CHECK(error(with(with(with(plain, second + 20, 5, 4), second + 24, 5, 4), second + 42, 0, 4)) ==
-        "x.zip: two members overlap at byte 31");
+  CHECK_SENTENCE(error(with(with(with(plain, second + 20, 5, 4), second + 24, 5, 4), second + 42, 0, 4)));
   std::string twice = plain;
   twice[second + 46] = twice[0x24 + 30] = 'a';
   CHECK(error(twice) == "(no error)");
   const std::string two = zipped({{"a", "1"}, {"a", "2"}});
-  CHECK(error(two) == "x.zip: member 'a' occurs twice");
+  CHECK_SENTENCE(error(two));
 }
 
 TEST_CASE("zip: numbers of 64 bits") {
@@ -112,14 +110,12 @@ TEST_CASE("zip: numbers of 64 bits") {
     CHECK(error(with(with(bytes, wide, big, 8), wide + 8, big, 8)) ==
           what + ": its " + std::to_string(big) + " bytes go beyond the directory at 69");
     CHECK(error(with(bytes, wide + 16, big, 8)) == what + " does not begin at byte " + std::to_string(big));
-    for (const std::size_t field : {40u, 48u})
-      CHECK(error(with(bytes, end64 + field, big, 8)) ==
-            "x.zip: its directory does not lie right before its end record");
+    for (const std::size_t field : {40u, 48u}) CHECK_SENTENCE(error(with(bytes, end64 + field, big, 8)));
     CHECK(error(with(bytes, end64 + 56 + 8, big, 8)) ==
           "x.zip: it has no end record of zip64 at byte " + std::to_string(big));
   }
-  CHECK(error(with(bytes, wide - 2, 0xffff, 2)) == "(no error)");              // a field that ends with all fields
-  CHECK(error(with(bytes, wide - 4, 2, 2)).find("'a'") != std::string::npos);  // no field of zip64
+  CHECK(error(with(bytes, wide - 2, 0xffff, 2)) == "(no error)");  // a field that ends with all fields
+  CHECK_SENTENCE(error(with(bytes, wide - 4, 2, 2)));              // no field of zip64
 }
 
 }  // namespace

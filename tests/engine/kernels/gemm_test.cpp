@@ -30,7 +30,10 @@ Operand operand(Index rows, Index columns, Order order, std::uint64_t seed, Inde
 real element(const Matrix& a, const Matrix& b, Index i, Index j, Index k, const real* bias) {
   real total = -real(0), sum = 0;  // -0 + x is x, also for x = -0
   for (Index p = 0; p < k; ++p) {
-    if (p > 0 && p % kernels::sum_block == 0) total += sum, sum = 0;
+    if (p > 0 && p % kernels::sum_block == 0) {
+      total += sum;
+      sum = 0;
+    }
     sum = std::fma(a.data[i * a.row + p * a.column], b.data[p * b.row + j * b.column], sum);
   }
   total += sum;

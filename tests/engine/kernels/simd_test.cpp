@@ -71,7 +71,8 @@ TEST_CASE("simd: fma of a product half way between two floats follows the sign o
   const real tiny = static_cast<real>(0x1p-80);
   Numbers a, b, c;
   for (int i = 0; i < 16; ++i) {
-    a.x[i] = (i & 1 ? -1 : 1) * real(i & 8 ? 4 : 1) * (1 + half), b.x[i] = 1 + (i & 4 ? 3 : 1) * half;
+    a.x[i] = (i & 1 ? -1 : 1) * real(i & 8 ? 4 : 1) * (1 + half);
+    b.x[i] = 1 + (i & 4 ? 3 : 1) * half;
     c.x[i] = (i & 2 ? -1 : 1) * tiny;
   }
   const Numbers y(fma(Vec::load(a.x), Vec::load(b.x), Vec::load(c.x)));
@@ -136,7 +137,10 @@ TEST_CASE("simd: trees add in the promised order") {
       for (int i = 0; i < half; ++i) t[i] += t[i + half];
     REQUIRE(same(sum_tree(Vec::load(a.x)), t[0]));
     real largest = a.x[0], smallest = a.x[0];
-    for (const real x : a.x) largest = x > largest ? x : largest, smallest = x < smallest ? x : smallest;
+    for (const real x : a.x) {
+      largest = x > largest ? x : largest;
+      smallest = x < smallest ? x : smallest;
+    }
     REQUIRE(max_tree(Vec::load(a.x)) == largest);
     REQUIRE(min_tree(Vec::load(a.x)) == smallest);
     a.x[round % 16] = nan;

@@ -74,7 +74,10 @@ TEST_CASE("arithmetic: every pair of special values gives what IEEE says") {
   const std::vector<real> specials = special_values();
   std::vector<real> left, right;
   for (const real a : specials)
-    for (const real b : specials) left.push_back(a), right.push_back(b);
+    for (const real b : specials) {
+      left.push_back(a);
+      right.push_back(b);
+    }
   const Index n = static_cast<Index>(left.size());
   const Array a(Shape{n}, left), b(Shape{n}, right);
   const auto expect = [&](const Tensor& y, real (*f)(real, real)) {

@@ -5,6 +5,7 @@
 #include "engine/ops/create.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/softmax.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::compare_test {
@@ -26,10 +27,8 @@ TEST_CASE("comparisons") {
   CHECK(wide.shape() == Shape{2, 3});
   CHECK(bits(wide) == Bits{0, 1, 1, 0, 0, 1});
   CHECK((zeros({0, 3}) < zeros({3})).shape() == Shape{0, 3});
-  CHECK(error_of([] { (void)(zeros({2}) < zeros({3})); }) ==
-        "less: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
-  CHECK(error_of([] { (void)(zeros({2}) == zeros({3})); }) ==
-        "equal: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
+  REFUSES((void)(zeros({2}) < zeros({3})));
+  REFUSES((void)(zeros({2}) == zeros({3})));
 }
 
 TEST_CASE("where") {
@@ -67,9 +66,7 @@ TEST_CASE("masked_fill") {
   check_op("masked_fill", [blocked](In x) { return masked_fill(x[0], blocked, -7); }, oracle, {random_array({3, 4}, 1)},
            {.error = [blocked] { masked_fill(zeros({3}), blocked, 0); },
             .error_text = "masked_fill: mask [4] does not broadcast to [3]"});
-  CHECK(error_of([] {
-          masked_fill(zeros({3}), Mask(Shape{2, 3}), 0);
-        }) == "masked_fill: mask [2, 3] does not broadcast to [3]");
+  REFUSES(masked_fill(zeros({3}), Mask(Shape{2, 3}), 0));
   const Array x = random_array({4}, 3), before = copy_of(x);
   masked_fill(x, blocked, -inf);
   CHECK(same_bits(x, before));  // the input keeps its numbers
@@ -114,7 +111,7 @@ TEST_CASE("clamp") {
            {distinct_array({3, 7}, 1)},
            {.error = [] { clamp(zeros({1}), 2, 1); },
             .error_text = "clamp: the lower limit 2 must be at most the upper limit 1"});
-  CHECK(error_of([] { clamp(zeros({1}), nan, 1); }) == "clamp: the lower limit nan must be at most the upper limit 1");
+  REFUSES(clamp(zeros({1}), nan, 1));
   const Run r([](In x) { return clamp(x[0], 0, 1); }, {array({5}, {-1, 0, 1, 2, nan})}, array({5}, {1, 1, 1, 1, 1}));
   CHECK(std::isnan(r.y.at({4})));
   CHECK(r.dx[0].to_vector() == std::vector<real>{0, 1, 1, 0, 0});
@@ -156,9 +153,9 @@ TEST_CASE("eq of ids: in any layout; its errors") {
   const Mask m = eq(a, b.transpose(0, 1));
   CHECK(tensor(m).array().to_vector() == std::vector<real>{1, 0, 1, 0, 1, 1});
   CHECK(mean(tensor(m)).item() == real(4) / real(6));
-  CHECK(error_of([&] { eq(a, b); }) == "eq: ids [2, 3] and [3, 2] differ in shape");
-  CHECK(error_of([&] { eq(IntArray(), b); }).starts_with("eq: "));
-  CHECK(error_of([&] { eq(a, IntArray()); }).starts_with("eq: "));
+  REFUSES(eq(a, b));
+  REFUSES(eq(IntArray(), b));
+  REFUSES(eq(a, IntArray()));
 }
 
 }  // namespace

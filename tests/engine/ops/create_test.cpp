@@ -1,6 +1,7 @@
 // Tensor, zeros, ones, full, arange, eye, and the brace lists behind tensor().
 #include "engine/ops/create.h"
 
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::create_test {
@@ -45,7 +46,7 @@ TEST_CASE("tensor: of indices and of masks") {
   CHECK(x.to_vector() == std::vector<real>{1, 3, -2, 4});
   CHECK(tensor(mask({{true, false}, {false, true}})).to_vector() == eye(2).to_vector());
   CHECK(tensor(IntArray({0, 3})).shape() == Shape{0, 3});
-  CHECK(error_of([] { tensor(Mask()); }) == "array: a mask is not defined (never filled, or moved from?)");
+  REFUSES(tensor(Mask()));
 }
 
 TEST_CASE("zeros, ones, full, eye") {
@@ -55,7 +56,7 @@ TEST_CASE("zeros, ones, full, eye") {
   CHECK(full({}, 7).item() == 7);
   CHECK(eye(2).to_vector() == std::vector<real>{1, 0, 0, 1});
   CHECK(eye(0).shape() == Shape{0, 0});
-  CHECK(error_of([] { zeros({-1}); }) == "shape: extent -1 must be at least 0");
+  REFUSES(zeros({-1}));
 }
 
 TEST_CASE("linspace") {
@@ -67,10 +68,9 @@ TEST_CASE("linspace") {
     CHECK(std::abs(static_cast<double>(got[i]) - sixths[i]) < (sizeof(real) == 4 ? 1e-9 : 1e-7));
   CHECK(linspace(3, 5, 1).to_vector() == std::vector<real>{3});
   CHECK(linspace(3, 5, 0).shape() == Shape{0});
-  CHECK(error_of([] { linspace(0, 1, -1); }) == "linspace: steps -1 must be at least 0");
+  REFUSES(linspace(0, 1, -1));
   const real most = std::numeric_limits<real>::max();
-  for (const double far : {static_cast<double>(inf), static_cast<double>(nan)})
-    CHECK(error_of([&] { linspace(0, far, 3); }).ends_with(" is not finite"));
+  for (const double far : {static_cast<double>(inf), static_cast<double>(nan)}) REFUSES(linspace(0, far, 3));
   CHECK(error_of([&] {
           linspace(-static_cast<double>(most), static_cast<double>(most), 3);
         }).ends_with(" is not finite"));
@@ -83,8 +83,8 @@ TEST_CASE("arange") {
   CHECK(arange(3, 0, -1).to_vector() == std::vector<real>{3, 2, 1});
   CHECK(arange(0).shape() == Shape{0});
   CHECK(arange(1e6).array().at({-1}) == 999999);
-  CHECK(error_of([] { arange(0, 4, 0); }) == "arange: step 0 never leads from 0 to 4");
-  CHECK(error_of([] { arange(0, 4, -1); }) == "arange: step -1 never leads from 0 to 4");
+  REFUSES(arange(0, 4, 0));
+  REFUSES(arange(0, 4, -1));
 }
 
 }  // namespace

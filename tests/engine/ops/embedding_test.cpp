@@ -2,6 +2,7 @@
 #include "engine/ops/embedding.h"
 
 #include "engine/ops/create.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::embedding_test {
@@ -28,12 +29,10 @@ TEST_CASE("embedding") {
 
 TEST_CASE("embedding: ids out of range, empty ids, the wrong rank") {
   const Tensor table = zeros({4, 3});
-  CHECK(error_of([&] { embedding(table, ints({-1})); }) == "embedding: id -1 is out of range for V = 4");
-  CHECK(error_of([&] { embedding(table, ints({std::numeric_limits<Index>::max()})); }) ==
-        "embedding: id 9223372036854775807 is out of range for V = 4");
-  CHECK(error_of([&] { embedding(zeros({4}), ints({0})); }) ==
-        "embedding: the table must be [V, C], but has shape [4]");
-  CHECK(error_of([&] { embedding(table, ints({0}), 4); }) == "embedding: padding_idx 4 is out of range for V = 4");
+  REFUSES(embedding(table, ints({-1})));
+  REFUSES(embedding(table, ints({std::numeric_limits<Index>::max()})));
+  REFUSES(embedding(zeros({4}), ints({0})));
+  REFUSES(embedding(table, ints({0}), 4));
   CHECK(embedding(table, IntArray(Shape{0})).shape() == Shape{0, 3});
   CHECK(embedding(table, IntArray(Shape{2, 2})).shape() == Shape{2, 2, 3});
   CHECK(embedding(table, IntArray(Shape{})).shape() == Shape{3});

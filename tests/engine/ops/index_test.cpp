@@ -6,6 +6,7 @@
 #include "engine/ops/create.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/reduce.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::index_test {
@@ -38,14 +39,11 @@ TEST_CASE("gather") {
 
 TEST_CASE("gather: what is out of range, of the wrong rank, too large, empty") {
   const Tensor x = zeros({2, 3});
-  CHECK(error_of([&] { gather(x, 1, ints({{-1}})); }) == "gather: index -1 is out of range for axis 1 of [2, 3]");
-  CHECK(error_of([&] { gather(x, 1, ints({{std::numeric_limits<Index>::max()}})); }) ==
-        "gather: index 9223372036854775807 is out of range for axis 1 of [2, 3]");
-  CHECK(error_of([&] { gather(x, 1, ints({1})); }) == "gather: index [1] must have the rank of x [2, 3]");
-  CHECK(error_of([&] {
-          gather(x, 1, IntArray(Shape{3, 1}));
-        }) == "gather: index [3, 1] is larger than x [2, 3] along axis 0");
-  CHECK(error_of([&] { gather(x, 2, ints({{0}})); }) == "gather: axis 2 is out of range for [2, 3]");
+  REFUSES(gather(x, 1, ints({{-1}})));
+  REFUSES(gather(x, 1, ints({{std::numeric_limits<Index>::max()}})));
+  REFUSES(gather(x, 1, ints({1})));
+  REFUSES(gather(x, 1, IntArray(Shape{3, 1})));
+  REFUSES(gather(x, 2, ints({{0}})));
   CHECK(gather(x, 1, IntArray(Shape{2, 0})).shape() == Shape{2, 0});
   CHECK(gather(x, 1, IntArray(Shape{1, 7})).shape() == Shape{1, 7});  // along the axis the index may be longer
   CHECK(gather(zeros({0, 3}), 1, IntArray(Shape{0, 2})).shape() == Shape{0, 2});
@@ -69,9 +67,9 @@ TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
   CHECK(take_rows(ints({5, 6, 7}), {2}) == ints({7}));
   CHECK(take_rows(IntArray({0, 3}), {}).shape() == Shape{0, 3});
   CHECK(take_rows(ints({{1, 2}, {3, 4}}).transpose(0, 1), {1}) == ints({{2, 4}}));
-  CHECK(error_of([&] { take_rows(x, {3}); }) == "take_rows: row 3 is out of range for [3, 2]");
-  CHECK(error_of([&] { take_rows(ints({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
-  CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: a scalar has no rows");
+  REFUSES(take_rows(x, {3}));
+  REFUSES(take_rows(ints({5, 6}), {-1}));
+  REFUSES(take_rows(Tensor(1), {0}));
 }
 
 TEST_CASE("gather, embedding, cross_entropy, ==: integers in any layout") {

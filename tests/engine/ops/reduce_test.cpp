@@ -3,6 +3,7 @@
 
 #include "engine/ops/create.h"
 #include "engine/ops/index.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::reduce_test {
@@ -57,7 +58,7 @@ TEST_CASE("sum") {
                       sum(zeros({2, 3}), {0, -2});
                     },
                 .error_text = "sum: axis 0 is listed twice"});
-  CHECK(error_of([] { sum(zeros({2, 3}), 2); }) == "sum: axis 2 is out of range for rank 2");
+  REFUSES(sum(zeros({2, 3}), 2));
   CHECK(sum(zeros({2, 3, 4}), {0, 2}, true).shape() == Shape{1, 3, 1});
   CHECK(sum(Tensor(real(3))).item() == 3);
 }
@@ -159,7 +160,7 @@ TEST_CASE("max and min along one axis: values with a gradient, and their positio
   CHECK(max(Tensor(x), 1, true).indices.shape() == Shape{3, 1});
   CHECK(max(Parameter(x), -1).indices == argmax(x));
   CHECK(min(Parameter(x), 0, true).indices == ints({{1, 0, 1}}));
-  CHECK(error_of([] { min(zeros({3, 0}), 1); }) == "min: cannot reduce the empty axis 1 of shape [3, 0]");
+  REFUSES(min(zeros({3, 0}), 1));
 }
 
 TEST_CASE("max, min, argmax: NaN first, in the middle, last; ties; both zeros; infinities") {
@@ -200,8 +201,8 @@ TEST_CASE("argmax along any axis") {
     CHECK(same_bits(gather(x, axis, kept).array(), max(x, axis, true)));
   }
   CHECK(argmax(zeros({0, 3})).shape() == Shape{0});
-  CHECK(error_of([] { argmax(zeros({3, 0})); }) == "argmax: cannot reduce the empty axis -1 of shape [3, 0]");
-  CHECK(error_of([] { argmax(zeros({3}), 1); }) == "argmax: axis 1 is out of range for [3]");
+  REFUSES(argmax(zeros({3, 0})));
+  REFUSES(argmax(zeros({3}), 1));
 }
 
 TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
@@ -230,15 +231,14 @@ TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
 TEST_CASE("an axis beyond 32 bits is out of range: it does not wrap around") {
   constexpr Index wraps = Index(1) << 32;
   const Tensor x = zeros({2, 3});
-  CHECK(error_of([&] { sum(x, wraps); }) == "sum: axis 4294967296 is out of range for rank 2");
-  CHECK(error_of([&] { sum(x, {0, wraps + 1}); }) == "sum: axis 4294967297 is out of range for rank 2");
-  CHECK(error_of([&] { max(x, wraps); }) == "max: axis 4294967296 is out of range for [2, 3]");
-  CHECK(error_of([&] { min(x, -wraps); }) == "min: axis -4294967296 is out of range for [2, 3]");
-  CHECK(error_of([&] { argmax(x, wraps + 1); }) == "argmax: axis 4294967297 is out of range for [2, 3]");
-  CHECK(error_of([&] { x.size(wraps); }) == "shape: axis 4294967296 is out of range for [2, 3]");
-  CHECK(error_of([&] { x.array().slice(wraps, 0, 1); }) == "shape: axis 4294967296 is out of range for [2, 3]");
-  CHECK(error_of([&] { x.array().unsqueeze(wraps); }) ==
-        "shape: axis 4294967296 is out of range for inserting into [2, 3]");
+  REFUSES(sum(x, wraps));
+  REFUSES(sum(x, {0, wraps + 1}));
+  REFUSES(max(x, wraps));
+  REFUSES(min(x, -wraps));
+  REFUSES(argmax(x, wraps + 1));
+  REFUSES(x.size(wraps));
+  REFUSES(x.array().slice(wraps, 0, 1));
+  REFUSES(x.array().unsqueeze(wraps));
 }
 
 TEST_CASE("the array and the shape of a temporary live on") {
@@ -254,9 +254,9 @@ TEST_CASE("the array and the shape of a temporary live on") {
 TEST_CASE("rank_first: counts that do not fit") {
   const real row[] = {1, 2};
   std::vector<Index> first;
-  CHECK(error_of([&] { rank_first(row, 2, 3, first); }) == "rank_first: k = 3 is outside [0, 2]");
-  CHECK(error_of([&] { rank_first(row, 2, -1, first); }) == "rank_first: k = -1 is outside [0, 2]");
-  CHECK(error_of([&] { rank_first(row, -1, 0, first); }) == "rank_first: k = 0 is outside [0, -1]");
+  REFUSES(rank_first(row, 2, 3, first));
+  REFUSES(rank_first(row, 2, -1, first));
+  REFUSES(rank_first(row, -1, 0, first));
 }
 
 TEST_CASE("reductions of nothing") {

@@ -6,6 +6,7 @@
 
 #include "engine/ops/create.h"
 #include "engine/ops/view.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::sample_test {
@@ -78,15 +79,16 @@ TEST_CASE("bernoulli: ones and zeros of p's shape, read in row-major order") {
     CHECK(g.get_state() == Generator(1).get_state());
     return error;
   };
-  CHECK(refused(1.25) == "bernoulli: p = 1.25 is not a probability");
-  CHECK(refused(-0.125) == "bernoulli: p = -0.125 is not a probability");
-  CHECK(refused(nan) == "bernoulli: p = nan is not a probability");
+  CHECK_SENTENCE(refused(1.25));
+  CHECK_SENTENCE(refused(-0.125));
+  CHECK_SENTENCE(refused(nan));
 }
 
 TEST_CASE("bernoulli with one probability takes the words of its build") {
   for (const TorchBuild& build : {TorchBuild{}, TorchBuild{.mkl = true}}) {
     const Generator coins(1), same(1);
-    coins.set_build(build), same.set_build(build);
+    coins.set_build(build);
+    same.set_build(build);
     std::vector<std::uint8_t> bits(5);
     same.bernoulli_bits(bits, 40, 0.3);
     const Tensor heads = bernoulli(0.3, {4, 10}, coins);
@@ -94,7 +96,7 @@ TEST_CASE("bernoulli with one probability takes the words of its build") {
     for (std::size_t i = 0; i < 40; ++i) CHECK(heads.to_vector()[i] == (bits[i / 8] >> i % 8 & 1));
     CHECK(coins.get_state() == same.get_state());
   }
-  CHECK(error_of([&] { bernoulli(-0.5, {2}, Generator(1)); }) == "bernoulli: p = -0.5 is not a probability");
+  REFUSES(bernoulli(-0.5, {2}, Generator(1)));
 }
 
 const Array weights = array({3, 4}, {0, 1, 2, 3, 5, 0, 0, 1, 0.25, 0.25, 0, 0.5});
@@ -164,19 +166,18 @@ TEST_CASE("what multinomial refuses; nothing is drawn then") {
   const auto error = [&](const Array& of, Index count, bool replacement = false) {
     return error_of([&] { multinomial(of, count, replacement, random); });
   };
-  CHECK(error(Array::full({2, 2, 2}, 1), 1) == "multinomial: p [2, 2, 2] must be [C] or [R, C]");
-  CHECK(error(Array::full({}, 1), 1) == "multinomial: p [] must be [C] or [R, C]");
-  CHECK(error(p(1), 0) == "multinomial: num_samples 0 must be at least 1");
-  CHECK(error(p(1), -1, true) == "multinomial: num_samples -1 must be at least 1");
-  CHECK(error(p(1), 3) ==
-        "multinomial: num_samples 3 is above the 2 classes, and none may be drawn twice without replacement");
+  CHECK_SENTENCE(error(Array::full({2, 2, 2}, 1), 1));
+  CHECK_SENTENCE(error(Array::full({}, 1), 1));
+  CHECK_SENTENCE(error(p(1), 0));
+  CHECK_SENTENCE(error(p(1), -1, true));
+  CHECK_SENTENCE(error(p(1), 3));
   for (const bool replacement : {false, true}) {
     const std::string rule = " in row 1 must be finite and at least 0";
     CHECK(error(p(-0.25), 2, replacement) == "multinomial: probability -0.25" + rule);
     CHECK(error(p(static_cast<double>(nan)), 2, replacement) == "multinomial: probability nan" + rule);
     CHECK(error(p(static_cast<double>(inf)), 2, replacement) == "multinomial: probability inf" + rule);
-    CHECK(error(array({2, 2}, {1, 0, 0, 0}), 1, replacement) == "multinomial: the probabilities of row 1 are all 0");
-    CHECK(error(Array::zeros({2, 0}), 1, true) == "multinomial: the probabilities of row 0 are all 0");
+    CHECK_SENTENCE(error(array({2, 2}, {1, 0, 0, 0}), 1, replacement));
+    CHECK_SENTENCE(error(Array::zeros({2, 0}), 1, true));
   }
   CHECK(random.get_state() == fresh);
 }
@@ -194,11 +195,8 @@ TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as
   close(normal(2.0, tensor({1, 0, 3}), Generator(123)), {1.88853288, 2, 0.891096473});
   close(normal(tensor({{1}, {2}}), tensor({1, 0.5, 3}), Generator(123)),
         {0.888532877, 1.0601815, -0.108903527, 1.75958204, 1.4015379, 2.62780809});
-  CHECK(error_of([] {
-          normal(tensor({1, 2}), tensor(-1.0), Generator(1));
-        }) == "normal: standard deviation -1 must be at least 0");
-  CHECK(error_of([] { normal(zeros_of(4, 5), zeros_of(3), Generator(1)); }) ==
-        "normal: shapes [4, 5] and [3] do not broadcast (axis -1: 5 against 3)");
+  REFUSES(normal(tensor({1, 2}), tensor(-1.0), Generator(1)));
+  REFUSES(normal(zeros_of(4, 5), zeros_of(3), Generator(1)));
 }
 
 TEST_CASE("multinomial: what is drawn does not depend on strides") {
@@ -212,10 +210,10 @@ TEST_CASE("multinomial: what is drawn does not depend on strides") {
 
 TEST_CASE("draw_one: what it refuses") {
   const auto says = [](const std::vector<real>& p) { return error_of([&] { draw_one(p, Generator(1)); }); };
-  CHECK(says({}) == "draw_one: the probabilities of row 0 are all 0");
-  CHECK(says({0, 0}) == "draw_one: the probabilities of row 0 are all 0");
-  CHECK(says({1, -1}) == "draw_one: probability -1 in row 0 must be finite and at least 0");
-  CHECK(says({1, nan}) == "draw_one: probability nan in row 0 must be finite and at least 0");
+  CHECK_SENTENCE(says({}));
+  CHECK_SENTENCE(says({0, 0}));
+  CHECK_SENTENCE(says({1, -1}));
+  CHECK_SENTENCE(says({1, nan}));
   CHECK(draw_one(std::vector<real>{0, 1}, Generator(1)) == 1);
 }
 

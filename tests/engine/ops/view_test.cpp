@@ -2,6 +2,7 @@
 #include "engine/ops/view.h"
 
 #include "engine/ops/create.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::view_test {
@@ -24,7 +25,7 @@ TEST_CASE("reshape") {
              return reshape(t[0], t[0].numel() ? Shape{6, 2, 2} : Shape{0, 5});
            },
            same_order, {x}, {.required = 0});
-  CHECK(error_of([] { reshape(zeros({0, 3}), {0, -1}); }) == "reshape: -1 in [0, -1] is ambiguous for shape [0, 3]");
+  REFUSES(reshape(zeros({0, 3}), {0, -1}));
   CHECK(reshape(Tensor(real(2)), {1, 1}).shape() == Shape{1, 1});
 }
 
@@ -54,7 +55,7 @@ TEST_CASE("permute") {
   check_op("permute", [&](In t) { return permute(t[0], axes); },
            viewed([&](const Array& x) { return x.permute(axes); }), {random_array({2, 3, 4}, 1)},
            {.error = [&] { permute(zeros({2}), twice); }, .error_text = "permute: 3 axes for shape [2]"});
-  CHECK(error_of([&] { permute(zeros_of(2, 3, 4), twice); }) == "permute: axis 1 is listed twice");
+  REFUSES(permute(zeros_of(2, 3, 4), twice));
 }
 
 TEST_CASE("slice") {
@@ -107,7 +108,7 @@ TEST_CASE("split, chunk, unbind") {
            {.error = [] { unbind(zeros({4}), 1); },
             .error_text = "unbind: axis 1 is out of range for [4]",
             .recorded_by = "stack"});
-  CHECK(error_of([] { split(zeros({4}), std::vector<Index>{5, -1}); }) == "split: size -1 must be at least 0");
+  REFUSES(split(zeros({4}), std::vector<Index>{5, -1}));
   CHECK(split(zeros({7}), 3).size() == 3);
   CHECK(split(zeros({7}), 3)[2].shape() == Shape{1});
   CHECK(chunk(zeros({7}), 3)[0].shape() == Shape{3});
@@ -133,7 +134,7 @@ TEST_CASE("concat") {
   std::vector<Array> many;
   for (std::uint64_t i = 0; i < 7; ++i) many.push_back(random_array({2, 2}, i));
   check_op("concat", f, side_by_side, many);
-  CHECK(error_of([] { concat(std::vector<Tensor>{}); }) == "concat: needs at least one tensor");
+  REFUSES(concat(std::vector<Tensor>{}));
   const Array x = random_array({2, 3}, 1);
   CHECK(same_bits(concat({x}).array(), x));
   CHECK(same_bits(concat({x, zeros({0, 3})}).array(), x));
@@ -148,7 +149,7 @@ TEST_CASE("stack") {
   const std::vector<Tensor> unlike{zeros_of(2), zeros_of(3)};
   check_op("stack", [](In x) { return stack(x); }, layers, {random_array({2, 3}, 1), random_array({2, 3}, 2)},
            {.error = [&] { stack(unlike); }, .error_text = "stack: shapes [2] and [3] differ"});
-  CHECK(error_of([] { stack(std::vector<Tensor>{}); }) == "stack: needs at least one tensor");
+  REFUSES(stack(std::vector<Tensor>{}));
   CHECK(stack({zeros({2}), zeros({2})}, 1).shape() == Shape{2, 2});
 }
 
@@ -160,9 +161,9 @@ TEST_CASE("concat, cat and stack of indices") {
   CHECK(stack({ints({1, 2}), ints({3, 4}), ints({5, 6})}) == ints({{1, 2}, {3, 4}, {5, 6}}));
   CHECK(stack({ints({1, 2}), ints({3, 4}), ints({5, 6})}, -1) == ints({{1, 3, 5}, {2, 4, 6}}));
   CHECK(stack({a, across}, 1) == ints({{{1, 2}, {7, 8}}, {{3, 4}, {9, 10}}}));
-  CHECK(error_of([&] { cat({a, b}); }) == "concat: shapes [2, 2] and [2, 1] differ in more than axis 0");
-  CHECK(error_of([&] { stack({a, b}); }) == "stack: shapes [2, 2] and [2, 1] differ");
-  CHECK(error_of([&] { stack(std::vector<IntArray>{}); }) == "stack: needs at least one tensor");
+  REFUSES(cat({a, b}));
+  REFUSES(stack({a, b}));
+  REFUSES(stack(std::vector<IntArray>{}));
 }
 
 TEST_CASE("squeeze, unsqueeze") {
@@ -215,9 +216,9 @@ TEST_CASE("split_heads and join_heads: what does not fit is a sentence") {
   for (const Index count : {Index(0), Index(-1), Index(3), Index(8), Index(1) << 62})
     CHECK(error_of([&] { split_heads(x, count); }) ==
           "split_heads: x [2, 3, 4] does not hold " + std::to_string(count) + " heads");
-  CHECK(error_of([] { split_heads(zeros({3, 4}), 2); }) == "split_heads: x [3, 4] must be [B, T, C]");
-  CHECK(error_of([&] { join_heads(x); }) == "join_heads: x [2, 3, 4] must be [B, H, T, width]");
-  CHECK(error_of([&] { repeat_heads(x, 2); }) == "repeat_heads: x [2, 3, 4] must be [B, H, T, width]");
+  REFUSES(split_heads(zeros({3, 4}), 2));
+  REFUSES(join_heads(x));
+  REFUSES(repeat_heads(x, 2));
   for (const Index count : {0, -2, 3})
     CHECK(error_of([&] {
             repeat_heads(zeros({1, 2, 3, 4}), count);

@@ -17,7 +17,10 @@ std::vector<double> by_hand(const std::vector<Array>& arrays) {
     for (const real x : a.to_vector()) all.push_back(static_cast<double>(x));
   const double n = static_cast<double>(all.size());
   double mean = 0, square = 0, zeros = 0;
-  for (const double x : all) mean += x / n, zeros += x == 0 ? 1 / n : 0;
+  for (const double x : all) {
+    mean += x / n;
+    zeros += x == 0 ? 1 / n : 0;
+  }
   for (const double x : all) square += (x - mean) * (x - mean) / n;
   return {mean, std::sqrt(square), zeros};
 }
@@ -66,7 +69,10 @@ TEST_CASE("health: results and gradients of every layer are those of a loop by h
   CHECK(same_bits(net.cut.fc.weight.grad(), slope));  // measuring changed nothing
   const auto check_layer = [&](const LayerHealth& h, const char* name, const std::vector<std::size_t>& which) {
     std::vector<Array> results, gradients;
-    for (const std::size_t i : which) results.push_back(kept[i].array()), gradients.push_back(kept[i].grad());
+    for (const std::size_t i : which) {
+      results.push_back(kept[i].array());
+      gradients.push_back(kept[i].grad());
+    }
     CHECK(h.layer == name);
     check_close({h.result.mean, h.result.deviation, h.result.zeros}, by_hand(results));
     check_close({h.gradient.mean, h.gradient.deviation, h.gradient.zeros}, by_hand(gradients));

@@ -3,6 +3,7 @@
 
 #include "engine/ops/ops.h"
 #include "nn/linear.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::observer_test {
@@ -73,7 +74,7 @@ TEST_CASE("observer: what is opened is closed by an error too, forward and backw
     y = op.record(x.array(), [](const Array&, Grads&) { check(false, "cannot go back"); });
   }
   diary.lines.clear();
-  CHECK(error_of([&] { y.backward(Array::zeros({2})); }) == "broken: cannot go back");
+  REFUSES(y.backward(Array::zeros({2})));
   CHECK(diary.lines == Lines{"back broken [2]", "done broken"});
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("observer: what runs inside an observer or a rule is not reported, and
   CHECK(busy.told == 2);
   composed.backward(Array::zeros({2}));
   CHECK(busy.told == 2);
-  CHECK(error_of([&] { exp(x); }) == "exp: enough");
+  REFUSES(exp(x));
   CHECK(thread_context.op == nullptr);
 }
 

@@ -7,7 +7,8 @@ namespace mote::test::texts_test {
 
 TEST_CASE("texts: to the last bit a GPT's forward pass, which some parts change") {
   GPTConfig c = GPTConfig::llama().resized(2, 2, 8);
-  c.vocab_size = 7, c.block_size = 6;
+  c.vocab_size = 7;
+  c.block_size = 6;
   const IntArray ids = randint(0, 7, {3, 6}, Generator(2));
   for (const auto& [part, name] : words(Part())) {
     const std::string word(name);  // CAPTURE takes no structured binding before clang 16

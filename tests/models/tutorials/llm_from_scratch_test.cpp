@@ -8,6 +8,7 @@
 #include "engine/ops/masks.h"
 #include "nn/self_attention.h"
 #include "tests/models/tutorials/cases.h"
+#include "tests/sentences.h"
 
 namespace mote::test::llm_from_scratch_test {
 namespace {
@@ -84,10 +85,8 @@ TEST_CASE("llm_from_scratch: prints the shapes of each pass, on std::cout unless
 }
 
 TEST_CASE("llm_from_scratch: what the constructor refuses") {
-  CHECK(error_of([] { MultiHeadSelfAttention(5, 12, Generator(1)); }) ==
-        "MultiHeadSelfAttention: width 12 is not divisible by 5 heads");
-  CHECK(error_of([] { MultiHeadSelfAttention(0, 12, Generator(1)); }) ==
-        "MultiHeadSelfAttention: width 12 and heads 0 must be at least 1");
+  REFUSES(MultiHeadSelfAttention(5, 12, Generator(1)));
+  REFUSES(MultiHeadSelfAttention(0, 12, Generator(1)));
 }
 
 }  // namespace

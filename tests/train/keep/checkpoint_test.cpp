@@ -6,6 +6,7 @@
 #include "models/gpt.h"
 #include "nn/state_dict.h"
 #include "tests/check_module.h"
+#include "tests/sentences.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 #include "train/keep/folder.h"
@@ -17,7 +18,12 @@ namespace {
 
 GPTConfig small(double dropout = 0.2) {
   GPTConfig c;
-  c.block_size = 6, c.vocab_size = 5, c.n_layer = 1, c.n_head = 2, c.n_embd = 8, c.dropout = dropout;
+  c.block_size = 6;
+  c.vocab_size = 5;
+  c.n_layer = 1;
+  c.n_head = 2;
+  c.n_embd = 8;
+  c.dropout = dropout;
   return c;
 }
 
@@ -96,8 +102,15 @@ TEST_CASE("checkpoint: a part of one's own takes part by its list, with every ki
   const TempFolder folder;
   const std::string path = folder.path("own.safetensors");
   Plateau a;
-  a.waited = (Index(1) << 62) + 1, a.best = 0.1 + 0.2, a.rate = 5e-324, a.reduced = true, a.mood = Mood::wild;
-  a.note = "half \"way\"\n\xE2\x82\xAC", a.limit = -0.0, a.order = {3, 1, 2}, a.counts = ints({{7}, {8}});
+  a.waited = (Index(1) << 62) + 1;
+  a.best = 0.1 + 0.2;
+  a.rate = 5e-324;
+  a.reduced = true;
+  a.mood = Mood::wild;
+  a.note = "half \"way\"\n\xE2\x82\xAC";
+  a.limit = -0.0;
+  a.order = {3, 1, 2};
+  a.counts = ints({{7}, {8}});
   a.history = random_array({3}, 1);
   std::vector<float> drawn(3);
   a.noise.normal(drawn);  // half a pair stays behind
@@ -153,18 +166,16 @@ TEST_CASE("checkpoint: all differences are named at once, and nothing has change
   CHECK(names.find("'speed' is missing in the file") != std::string::npos);
   CHECK(names.find("'step' is in the file and not in this run") != std::string::npos);
   CHECK(names.find("'optimizer.steps' is in the file and not in this run") != std::string::npos);
-  CHECK(error_of([&] { list.add("model", fewer.step); }) == "checkpoint: 'model' was added twice");
-  CHECK(error_of([&] { list.add("", fewer.step); }) == "checkpoint: a part needs a name");
-  for (const char* const name : {"model.x", "speed.limit", "speed"})
-    CHECK(error_of([&] { list.add(name, fewer.step); }).starts_with("checkpoint: '"));
-  CHECK(error_of([&] { list.add("model.x", fewer.step); }) ==
-        "checkpoint: 'model' and 'model.x' cannot be told apart in a file: the one begins as the other");
+  REFUSES(list.add("model", fewer.step));
+  REFUSES(list.add("", fewer.step));
+  for (const char* const name : {"model.x", "speed.limit", "speed"}) REFUSES(list.add(name, fewer.step));
+  REFUSES(list.add("model.x", fewer.step));
   for (const char* const name : {"mote", "mote.version", "format"})
     CHECK(error_of([&] { list.add(name, fewer.step); }) ==
           "checkpoint: '" + std::string(name) + "' is a name of the file's own");
   Checkpoint reversed;
   reversed.add("a.b", fewer.step);
-  CHECK(error_of([&] { reversed.require("a", small()); }).find("cannot be told apart") != std::string::npos);
+  REFUSES(reversed.require("a", small()));
   reversed.add("a.bc", fewer.step);
 }
 
@@ -176,9 +187,13 @@ TEST_CASE("checkpoint: numbers that are none come back, a learning rate that can
     double a = x, b = 1;
     std::optional<double> c = x, d, e, f = 2.0;
     Checkpoint save, load;
-    save.add("a", a), save.add("c", c), save.add("e", e);
+    save.add("a", a);
+    save.add("c", c);
+    save.add("e", e);
     save.save(path);
-    load.add("a", b), load.add("c", d), load.add("e", f);
+    load.add("a", b);
+    load.add("c", d);
+    load.add("e", f);
     load.load(path);
     for (const double y : {b, *d}) CHECK(((y == x && std::signbit(y) == std::signbit(x)) || (y != y && x != x)));
     CHECK(!f);
@@ -276,11 +291,10 @@ TEST_CASE("checkpoint: load_weights takes a module's weights alone; what does no
   wide.n_embd = 10;
   GPT other(wide, Generator(9));
   const Array before = other.lm_head.weight.value();
-  CHECK(error_of([&] { load_weights(other, path); }).find("'transformer.wte.weight' is [5, 8]") != std::string::npos);
-  CHECK(error_of([&] { load_weights(other, path, "net"); }).find("'transformer.wte.weight' is missing") !=
-        std::string::npos);
+  REFUSES(load_weights(other, path));
+  REFUSES(load_weights(other, path, "net"));
   save(run.model, weights);
-  CHECK(error_of([&] { load_weights(other, weights); }).find(" is no checkpoint") != std::string::npos);
+  REFUSES(load_weights(other, weights));
   CHECK(same_bits(before, other.lm_head.weight.value()));
 }
 
@@ -310,15 +324,15 @@ TEST_CASE("checkpoint: a model that was moved from, and a text that means 'not g
   run.checkpoint.save(path);
   const std::string before = read_file(path, 1 << 20);
   const GPT taken = std::move(run.model);
-  CHECK(error_of([&] { run.checkpoint.save(path); }).find("moved") != std::string::npos);
-  CHECK(error_of([&] { run.checkpoint.load(path); }).find("moved") != std::string::npos);
-  CHECK(error_of([&] { save(run.model, path); }).find("moved") != std::string::npos);
-  CHECK(error_of([&] { parameters(run.model); }).find("moved") != std::string::npos);
+  REFUSES(run.checkpoint.save(path));
+  REFUSES(run.checkpoint.load(path));
+  REFUSES(save(run.model, path));
+  REFUSES(parameters(run.model));
   CHECK(read_file(path, 1 << 20) == before);
   std::optional<std::string> note = "default";
   Checkpoint text;
   text.add("note", note);
-  CHECK(error_of([&] { text.save(path); }) == "checkpoint: the text 'default' of 'note' would come back as not given");
+  REFUSES(text.save(path));
   note = "other";
   text.save(path);
   note.reset();

@@ -4,6 +4,7 @@
 #include "engine/io/files/crc32.h"
 #include "models/gpt.h"
 #include "tests/models/gpt_tools.h"
+#include "tests/sentences.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 #include "train/optim/sgd.h"
@@ -51,14 +52,12 @@ TEST_CASE("exchange: a stream comes back and draws on, whatever it has drawn") {
     CHECK(other.next_u64() == random.next_u64());
   }
   TorchTensor bytes = torch_rng_state(Generator(3).get_state());
-  CHECK(error_of([&] { generator_state({Index(3)}); }) == "torch: the random state is of class int");
-  CHECK(error_of([&] {
-          generator_state({TorchTensor{IntArray({5})}});
-        }).starts_with("torch: the random state has to be 5056 bytes"));
+  REFUSES(generator_state({Index(3)}));
+  REFUSES(generator_state({TorchTensor{IntArray({5})}}));
   for (const Index at : {8, 12, 17}) {  // left, seeded, next
     IntArray wrong = copy_of(std::get<IntArray>(bytes.array));
     wrong.mutate()[at] += 7;
-    CHECK(error_of([&] { generator_state({TorchTensor{wrong}}); }).starts_with("torch: the random state is damaged: "));
+    REFUSES(generator_state({TorchTensor{wrong}}));
   }
 }
 
@@ -103,9 +102,7 @@ TEST_CASE("exchange: AdamW's state by rows has numbers in the table's order, eac
     CHECK(same_bits(std::get<Array>(moment(static_cast<std::size_t>(2 + (part + 1) % 3)).array), mine.contiguous()));
   }
   moment(2) = {Array::zeros({24, 25})};
-  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
-        "torch: exp_avg does not fit this optimizer:"
-        "\n  'transformer.h.0.attn.c_attn.weight2' is [24, 25] there and [24, 24] here");
+  REFUSES(set_torch_optimizer_state(optimizer, there, names));
   const auto uneven = [](const std::string& name) {
     return "torch: parts of " + name + " had different numbers of steps";
   };
@@ -114,9 +111,7 @@ TEST_CASE("exchange: AdamW's state by rows has numbers in the table's order, eac
   CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
         uneven("transformer.h.0.attn.c_attn.weight"));
   all.items.erase(all.items.begin() + 3);
-  CHECK(error_of([&] {
-          set_torch_optimizer_state(optimizer, there, names);
-        }).find("array 'transformer.h.0.attn.c_attn.weight.exp_avg' is missing") != std::string::npos);
+  REFUSES(set_torch_optimizer_state(optimizer, there, names));
   CHECK(optimizer.state().arrays.size() == state.arrays.size());
   OptimizerState half = state;
   half.counts["transformer.h.0.ln_1.bias.step"] = 1;
@@ -143,7 +138,8 @@ TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go 
     CHECK(bits_of(a) == bits_of(b));
     for (const auto& [name, array] : here.state().arrays) CHECK(same_bits(array, there.state().arrays.at(name)));
   }
-  train(model, here, 2), train(other, there, 2);
+  train(model, here, 2);
+  train(other, there, 2);
   CHECK(bits_of(model) == bits_of(other));
 }
 
@@ -172,7 +168,7 @@ TEST_CASE("exchange: another trainer's AdamW is read by its list of parameters; 
   CHECK(changed([&](TorchValue& s) {
           for (TorchItem& e : entries(s)) e.key = 100 + std::get<Index>(e.key);
           std::reverse(entries(s).begin(), entries(s).end());
-          for (const std::size_t g : {0, 1})
+          for (const std::size_t g : {std::size_t{0}, std::size_t{1}})
             for (TorchValue& number : params(s, g)) number = {100 + std::get<Index>(number.value)};
         }) == "(no error)");
   for (const auto& [name, array] : optimizer.state().arrays) CHECK(same_bits(array, there.state().arrays.at(name)));
@@ -201,18 +197,14 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
   AdamW optimizer(decay_groups(model, 0.1)), one(all_parameters(model));
   train(model, optimizer, 1);
   const TorchValue state = torch_optimizer_state(optimizer.state(), optimizer.groups(), {});
-  CHECK(error_of([&] { set_torch_optimizer_state(one, state); }) ==
-        "torch: the optimizer has 2 groups there and 1 here");
+  REFUSES(set_torch_optimizer_state(one, state));
   CHECK(one.state().arrays.empty());
-  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, {Index(1)}); }) == "torch: there is no 'state'");
+  REFUSES(set_torch_optimizer_state(optimizer, {Index(1)}));
   const TorchObject best{"numpy.core.multiarray.scalar"};
   CHECK(error_of([&] { detail::count_of({best}, "n"); }) == "torch: n is no number: its class is " + best.name);
   CHECK(detail::count_of({TorchTensor{Array(3)}}, "n") == 3);
-  for (const double n : {-1.0, 1e300, std::nan(""), 5.5})
-    CHECK(error_of([&] {
-            detail::count_of({n}, "n");
-          }).starts_with("torch: n must be a whole number from 0 to 1e15, not "));
-  CHECK(error_of([&] { detail::count_of({TorchTensor{Array::zeros({2})}}, "n"); }) == "torch: n is no number");
+  for (const double n : {-1.0, 1e300, std::nan(""), 5.5}) REFUSES(detail::count_of({n}, "n"));
+  REFUSES(detail::count_of({TorchTensor{Array::zeros({2})}}, "n"));
 
   const Linear linear(2, 1, Init::none(Generator()));
   const TorchTensor weight{linear.weight.value()};
@@ -229,9 +221,7 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
             .ends_with("\n  'bias' is of class torch.Tensor of integers there and [1] here"));
   SGD sgd(decay_groups(model, 0), {.momentum = 0.9});
   train(model, sgd, 1);
-  CHECK(error_of([&] {
-          torch_optimizer_state(sgd.state(), sgd.groups(), {});
-        }).starts_with("torch: the optimizer is not AdamW: it keeps no exp_avg of transformer.wte.weight"));
+  REFUSES(torch_optimizer_state(sgd.state(), sgd.groups(), {}));
 }
 
 }  // namespace

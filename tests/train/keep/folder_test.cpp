@@ -9,6 +9,7 @@
 #include "engine/io/files/file.h"
 #include "tests/file_calls.h"
 #include "tests/process.h"
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 
@@ -117,7 +118,7 @@ TEST_CASE("folder: a log continues after a byte position") {
   CHECK(get_file(path) == "one\ntwo\nfive\n");
   CHECK(error_of([&] { LogFile(folder.path("none"), 1); }) ==
         "cannot continue '" + folder.path("none") + "': No such file or directory");
-  CHECK(error_of([&] { LogFile("/dev/full", 0).append("x"); }) == "cannot write '/dev/full': No space left on device");
+  REFUSES(LogFile("/dev/full", 0).append("x"));
   LogFile(path, 0);
   CHECK(get_file(path).empty());
   CHECK(folder.names() == "log");

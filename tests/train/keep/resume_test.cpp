@@ -3,6 +3,7 @@
 #include "models/gpt.h"
 #include "tests/check_module.h"
 #include "tests/file_calls.h"
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "train/keep/checkpoint.h"
 #include "train/keep/folder.h"
@@ -19,7 +20,12 @@ namespace {
 
 GPTConfig small() {
   GPTConfig c;
-  c.block_size = 4, c.vocab_size = 5, c.n_layer = 1, c.n_head = 2, c.n_embd = 8, c.dropout = 0.25;
+  c.block_size = 4;
+  c.vocab_size = 5;
+  c.n_layer = 1;
+  c.n_head = 2;
+  c.n_embd = 8;
+  c.dropout = 0.25;
   return c;
 }
 
@@ -222,8 +228,7 @@ TEST_CASE("resume: another data set or batch size is refused, and so is a positi
     Checkpoint run;
     run.add("batches", it);
     run.load(path);
-    CHECK(error_of([&] { static_cast<void>(*it); }) ==
-          "data_loader: the position restored is none of an epoch of 10 rows");
+    REFUSES(static_cast<void>(*it));
   }
 }
 

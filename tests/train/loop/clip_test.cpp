@@ -79,13 +79,15 @@ TEST_CASE("clip_grad_norm: gradients whose squares vanish still have a norm") {
   for (const double size :
        {smallest, smallest * 1000, sizeof(real) == 8 ? 1e-200 : 1e-30, sizeof(real) == 8 ? 1e-160 : 1e-20, 1e-12}) {
     const Parameter p(Array::zeros({4})), q(Array::zeros({5}));
-    p.set_grad(Array::full({4}, static_cast<real>(size))), q.set_grad(Array::full({5}, -static_cast<real>(size)));
+    p.set_grad(Array::full({4}, static_cast<real>(size)));
+    q.set_grad(Array::full({5}, -static_cast<real>(size)));
     const double norm = clip_grad_norm({p, q}, 1), want = 3 * static_cast<double>(static_cast<real>(size));
     CHECK(std::abs(norm - want) <= 1e-6 * want);
     CHECK(p.grad().at({0}) == static_cast<real>(size));
   }
   const Parameter zero(Array::zeros({4})), empty(Array::zeros({0}));
-  zero.set_grad(Array::zeros({4})), empty.set_grad(Array::zeros({0}));
+  zero.set_grad(Array::zeros({4}));
+  empty.set_grad(Array::zeros({0}));
   CHECK(clip_grad_norm({zero, empty}, 1) == 0);
 }
 

@@ -1,6 +1,7 @@
 // EMA against its formula; the scope with its weights, left in every way; its place in a checkpoint.
 #include "train/loop/ema.h"
 
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 #include "tests/train/optim/optimizer_cases.h"
@@ -32,11 +33,14 @@ TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the av
   const Pair m(1);
   EMA ema(m, {.decay = 0.75});
   CHECK((average_of(ema) == 1 && ema.updates() == 0));
-  set(m.a, 8), ema.update();
+  set(m.a, 8);
+  ema.update();
   CHECK(average_of(ema) == 8);
-  set(m.a, 4), ema.update();
+  set(m.a, 4);
+  ema.update();
   CHECK(average_of(ema) == 7);
-  set(m.a, -1), ema.update();
+  set(m.a, -1);
+  ema.update();
   CHECK((average_of(ema) == 5 && ema.updates() == 3));
   CHECK(m.a.value().at({0}) == -1);
 
@@ -45,7 +49,8 @@ TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the av
     double expected = 0;
     for (Index s = 0; s < 50; ++s) {
       const double x = gradient(s, 3, 5);
-      set(m.a, x), other.update();
+      set(m.a, x);
+      other.update();
       expected = s == 0 ? x : decay * expected + (1 - decay) * x;
       CHECK(std::abs(average_of(other) - expected) < 1e-6);
     }
@@ -56,8 +61,10 @@ TEST_CASE("EMA: of a weight that is a view of an array, element by element") {
   const Pair m;
   const Array x = random_array({16384, 3}, 1).transpose(0, 1);
   EMA ema(m, {.decay = 0.5});
-  m.b.set(Array::zeros(x.shape())), ema.update();
-  m.b.set(x), ema.update();
+  m.b.set(Array::zeros(x.shape()));
+  ema.update();
+  m.b.set(x);
+  ema.update();
   CHECK(ema.averages()[1].parameter.value().to_vector() == (x * real(0.5)).to_vector());
 }
 
@@ -68,7 +75,8 @@ TEST_CASE("EMA: with warmup an update keeps at most (1 + n) / (10 + n), and `dec
   for (Index n = 0; n < 200; ++n) {
     const double steps = static_cast<double>(n), x = gradient(n, 3, 5);
     const double kept = n == 0 ? 0 : n < 80 ? (1 + steps) / (10 + steps) : 0.9;  // 81 / 90 is 0.9
-    set(m.a, x), ema.update();
+    set(m.a, x);
+    ema.update();
     expected = kept * expected + (1 - kept) * x;
     CHECK(std::abs(average_of(ema) - expected) < 1e-6);
   }
@@ -81,10 +89,12 @@ TEST_CASE("EMA: equal bits for every number of threads and every instruction set
     SGD o(all_parameters(m), {.lr = 0.1});
     for (Index s = 0; s < 4; ++s) {
       for (const Parameter& p : o.parameters()) p.set_grad(made(p.shape(), [&](Index i) { return gradient(s, 1, i); }));
-      o.step(), ema.update();
+      o.step();
+      ema.update();
     }
     const MemoryStats before = memory_stats();
-    ema.update(), ema.update();
+    ema.update();
+    ema.update();
     CHECK(memory_stats().live_blocks == before.live_blocks);
     return ema.averages()[1].parameter.value();
   };
@@ -95,15 +105,16 @@ TEST_CASE("EMA: equal bits for every number of threads and every instruction set
 TEST_CASE("AveragedWeights: the averages, and the weights again to the bit, also after an exception") {
   const Pair m(1);
   EMA ema(m, {.decay = 0.5});
-  ema.update(), set(m.a, 3), ema.update();
+  ema.update();
+  set(m.a, 3);
+  ema.update();
   const Array a = m.a.value(), b = m.b.value();
   const auto back = [&] { return m.a.value().data() == a.data() && m.b.value().data() == b.data(); };
   {
     const AveragedWeights averaged(ema);
     CHECK(m.a.value().at({1}) == 2);
     m.a.mutate()[0] = 9;  // is lost
-    CHECK(error_of([&] { const AveragedWeights twice(ema); }) ==
-          "AveragedWeights: the model has its averaged weights already");
+    REFUSES(const AveragedWeights twice(ema));
     const std::string in_use = "EMA: the model has its averaged weights: end AveragedWeights first";
     CHECK(error_of([&] { ema.update(); }) == in_use);
     CHECK(error_of([&] { ema.averages(); }) == in_use);
@@ -125,7 +136,9 @@ TEST_CASE("EMA: a checkpoint keeps it; its averages load as weights") {
   const TempFolder folder;
   Pair m(1);
   EMA ema(m, {.decay = 0.5});
-  ema.update(), set(m.a, 3), ema.update();
+  ema.update();
+  set(m.a, 3);
+  ema.update();
   Checkpoint run;
   run.add("model", m);
   run.add("ema", ema);
@@ -138,7 +151,10 @@ TEST_CASE("EMA: a checkpoint keeps it; its averages load as weights") {
   same.add("ema", loaded);
   same.load(folder.path("run"));
   CHECK((average_of(loaded) == 2 && loaded.updates() == 2 && other.a.value().at({0}) == 3));
-  for (const auto& [n, e] : {std::pair{&m, &ema}, {&other, &loaded}}) set(n->a, 10), e->update();
+  for (const auto& [n, e] : {std::pair{&m, &ema}, {&other, &loaded}}) {
+    set(n->a, 10);
+    e->update();
+  }
   CHECK(average_of(loaded) == average_of(ema));
   {
     const AveragedWeights averaged(ema);
@@ -156,21 +172,20 @@ TEST_CASE("EMA: a checkpoint keeps it; its averages load as weights") {
   Checkpoint different;
   different.add("model", other);
   different.add("ema", another);
-  CHECK(error_of([&] { different.load(folder.path("run")); }).find("'ema.decay' is 0.5 in the file and 0.75 here") !=
-        std::string::npos);
+  REFUSES(different.load(folder.path("run")));
   CHECK(another.updates() == 0);
 }
 
 TEST_CASE("EMA: errors") {
   const Pair m;
-  CHECK(error_of([&] { EMA(m, {.decay = 1}); }) == "EMA: decay 1 must be in [0, 1)");
+  REFUSES(EMA(m, {.decay = 1}));
   CHECK_THROWS_AS(EMA(m, {.decay = -0.1}), Error);
   CHECK_THROWS_AS(EMA(m, {.decay = std::nan("")}), Error);
   struct Nothing : Layer<Nothing> {
     Tensor forward() const { return {}; }
     void visit(Visitor&) override {}
   };
-  CHECK(error_of([] { EMA(Nothing(), {}); }) == "EMA: there are no parameters to average");
+  REFUSES(EMA(Nothing(), {}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "engine/ops/ops.h"
 #include "models/gpt.h"
 #include "tests/process.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 #include "train/loop/schedule.h"
 #include "train/optim/adamw.h"
@@ -108,7 +109,7 @@ TEST_CASE("fit: on_step ends the training early; no steps are no steps, nor is a
   CHECK(d.go({.steps = 100, .grad_clip = 0, .on_step = [](const StepReport& r) { return r.step < 1; }}) == 16);
   CHECK((d.go({.steps = 0}) == 0 && d.go({.steps = 5, .first_step = 5}) == 0));
   CHECK(d.optimizer.steps() == 2);
-  CHECK(error_of([&] { d.go({.steps = -1}); }) == "fit: steps -1 must be at least 0");
+  REFUSES(d.go({.steps = -1}));
   for (const Index first : {6, -1})
     CHECK(error_of([&] { d.go({.steps = 5, .first_step = first}); }) ==
           "fit: first_step " + std::to_string(first) + " must be 0 to steps 5");
@@ -126,7 +127,7 @@ TEST_CASE("fit: saves after every n steps and at the end, also where on_step end
   using Steps = std::vector<Index>;
   CHECK((saved(7, 3, 0) == Steps{3, 6, 7} && saved(6, 3, 0) == Steps{3, 6} && saved(6, 0, 0) == Steps{6}));
   CHECK((saved(6, 4, 2) == Steps{2} && saved(6, 2, 2) == Steps{2} && saved(0, 2, 0).empty()));
-  CHECK(error_of([&] { saved(2, -1, 0); }) == "fit: save_every -1 must be at least 0");
+  REFUSES(saved(2, -1, 0));
 }
 
 TEST_CASE("fit: a loss or a gradient that is not finite is an error and leaves the weights of the step before") {
@@ -169,8 +170,7 @@ TEST_CASE("fit: what on_step throws comes after the step") {
   const Valley m;
   SGD optimizer(all_parameters(m), {.lr = 0.1});
   const auto refuse = [](const StepReport&) -> bool { throw Error("from on_step"); };
-  CHECK(error_of([&] { fit(optimizer, [&](Index) { return m(1); }, {.steps = 1, .on_step = refuse}); }) ==
-        "from on_step");
+  REFUSES(fit(optimizer, [&](Index) { return m(1); }, {.steps = 1, .on_step = refuse}));
   CHECK(optimizer.steps() == 1);
 }
 
@@ -225,10 +225,7 @@ TEST_CASE("fit: warns once of parameters that receive no gradient, by name") {
 TEST_CASE("fit: an optimizer of another model is an error; a loss that needs parameters of no optimizer is told") {
   const Lonely m(1), other(0);
   SGD wrong(all_parameters(other), {.lr = 0.25});
-  CHECK(
-      error_of([&] { fit(wrong, [&](Index) { return m(8); }, {.steps = 1}); }) ==
-      "fit: no gradient reached any parameter of the optimizer: was it made for another model, or before this one was "
-      "assigned?");
+  REFUSES(fit(wrong, [&](Index) { return m(8); }, {.steps = 1}));
   SGD right(all_parameters(m), {.lr = 0.25});
   const Parameter gain(Array::full({1}, 2));
   std::vector<std::string> texts;
@@ -264,7 +261,8 @@ TEST_CASE("fit: warm steps ask the system for no memory, and none stays in use" 
           doctest::skip(settings().system_alloc)) {
   Copying run;
   std::vector<Index> requests, bytes;
-  requests.reserve(30), bytes.reserve(30);
+  requests.reserve(30);
+  bytes.reserve(30);
   fit(run.optimizer, [&](Index) { return run.loss(); }, {.steps = 30, .on_step = [&](const StepReport&) {
                                                            requests.push_back(memory_stats().system_requests);
                                                            bytes.push_back(memory_stats().live_bytes);
@@ -328,10 +326,7 @@ TEST_CASE("fit: batches of different sizes make the mean of all terms, which a p
     return w.value().item();
   };
   CHECK(fitted(true) == 3);
-  CHECK(
-      error_of([&] { fitted(false); }) ==
-      "fit: gradient_accumulation_steps is 2, batches may differ in size, and a Tensor does not say how many terms it "
-      "is the mean of: return MeanLoss(loss, terms)");
+  REFUSES(fitted(false));
 }
 
 TEST_CASE("fit: a gradient of 1e20 is finite, and clipped") {

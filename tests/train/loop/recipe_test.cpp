@@ -1,6 +1,7 @@
 // Recipes: the optimizers and schedules they name, what they refuse.
 #include "train/loop/recipe.h"
 
+#include "tests/sentences.h"
 #include "tests/tools.h"
 #include "tests/train/optim/optimizer_cases.h"
 
@@ -39,7 +40,9 @@ TEST_CASE("recipe: muon orthogonalizes hidden matrices and has the betas for the
   const GPT m(least_gpt(), Generator(1));
   Recipe r;
   CHECK(set_field(r, "optimizer", "muon"));
-  r.beta1 = 0.5, r.beta2 = 0.75, r.weight_decay = 0.25;
+  r.beta1 = 0.5;
+  r.beta2 = 0.75;
+  r.weight_decay = 0.25;
   const std::unique_ptr<Optimizer> o = make_optimizer(r, m);
   REQUIRE(o->groups().size() == 3);
   for (const std::size_t i : {0u, 1u, 2u}) CHECK(o->groups()[i].weight_decay == (i < 2 ? 0.25 : 0));
@@ -53,7 +56,10 @@ TEST_CASE("recipe: muon orthogonalizes hidden matrices and has the betas for the
 
 TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-up") {
   Recipe r;
-  r.max_iters = 100, r.warmup_iters = 9, r.learning_rate = 1, r.grad_clip = 0.5;
+  r.max_iters = 100;
+  r.warmup_iters = 9;
+  r.learning_rate = 1;
+  r.grad_clip = 0.5;
   const FitOptions cosine = fit_options(r);
   CHECK(cosine.steps == 100);
   CHECK(cosine.grad_clip == 0.5);
@@ -73,7 +79,11 @@ TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-
 
 TEST_CASE("recipe: lr_decay_iters is where the learning rate has come down, whatever max_iters is") {
   Recipe r;
-  r.max_iters = 40, r.warmup_iters = 20, r.learning_rate = 1, r.min_lr = 0.5, r.lr_decay_iters = 100;
+  r.max_iters = 40;
+  r.warmup_iters = 20;
+  r.learning_rate = 1;
+  r.min_lr = 0.5;
+  r.lr_decay_iters = 100;
   CHECK(fit_options(r).steps == 40);
   CHECK(fit_options(r).schedule(60) == doctest::Approx(0.75));
   r.schedule = ScheduleKind::linear;
@@ -82,7 +92,9 @@ TEST_CASE("recipe: lr_decay_iters is where the learning rate has come down, what
   CHECK(fit_options(r).schedule(80) == 1);
   CHECK(fit_options(r).schedule(85) == doctest::Approx(0.75));
   for (const ScheduleKind kind : {ScheduleKind::cosine, ScheduleKind::linear, ScheduleKind::wsd}) {
-    r.schedule = kind, r.warmup_iters = 20, r.lr_decay_iters = 100;
+    r.schedule = kind;
+    r.warmup_iters = 20;
+    r.lr_decay_iters = 100;
     for (const Index step : {100, 101, 5000}) CHECK(fit_options(r).schedule(step) == 0.5);
     r.warmup_iters = 500;  // ends there, and nothing is left to come down in
     CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
@@ -95,7 +107,8 @@ TEST_CASE("recipe: lr_decay_iters is where the learning rate has come down, what
 TEST_CASE("recipe: a longer training begins with the learning rates of a shorter one") {
   const auto same = [](Recipe r, Index shorter, Index longer) {
     Recipe other = r;
-    r.max_iters = shorter, other.max_iters = longer;
+    r.max_iters = shorter;
+    other.max_iters = longer;
     const FitOptions a = fit_options(r), b = fit_options(other);
     bool all = true;
     for (Index step = 0; step < longer; ++step) all = all && a.schedule(step) == b.schedule(step);
@@ -135,8 +148,7 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
         "beta1 = 0.9\nbeta2 = 0.999\n"
         "weight_decay = 0.1\ngrad_clip = 1\nema_decay = 0\neval_interval = 100\neval_iters = 4\n");
   CHECK(Recipe().data_seed == 1);
-  CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
-        "schedule 'square' is none of cosine, linear, wsd, constant");
+  REFUSES(set_field(r, "schedule", "square"));
   CHECK(set_field(r, "lr_decay_iters", "7"));
   CHECK(r.lr_decay_iters == 7);
   CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);

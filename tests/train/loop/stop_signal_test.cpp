@@ -54,11 +54,13 @@ TEST_CASE("stop signal: handlers are those of before again; what is ignored stay
             {
               const StopSignal stop;
               if (handler_of(SIGINT) == own) return 1;
-              ::raise(SIGTERM), ::raise(SIGHUP);
+              ::raise(SIGTERM);
+              ::raise(SIGHUP);
               if (StopSignal::received() != 0) return 2;
               ::raise(SIGINT);
               if (StopSignal::received() != SIGINT || handler_of(SIGINT) != SIG_DFL) return 3;
-              ::raise(SIGTERM), ::raise(SIGHUP);  // after the first of another kind, too
+              ::raise(SIGTERM);
+              ::raise(SIGHUP);  // after the first of another kind, too
               if (StopSignal::received() != SIGINT) return 5;
             }
             if (handler_of(SIGINT) != own || handler_of(SIGTERM) != SIG_IGN) return 4;

@@ -5,6 +5,7 @@
 #include "models/mlp.h"
 #include "nn/embedding.h"
 #include "nn/linear.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 #include "tests/train/optim/optimizer_cases.h"
 
@@ -100,7 +101,8 @@ TEST_CASE("Muon: its formula in double, matrices of all shapes; AdamW for the ot
     for (std::size_t i = 0; i < 2; ++i) adamw.parameters()[i].set_grad(o.parameters()[formulas.size() + i].grad());
     for (std::size_t k = 0; k < formulas.size(); ++k)
       formulas[k].step(doubles(o.parameters()[k].grad()), o.learning_rate() / 2, 0.9, 0.1);
-    o.step(), adamw.step();
+    o.step();
+    adamw.step();
     for (std::size_t k = 0; k < formulas.size(); ++k) {
       const Values got = doubles(o.parameters()[k].value());
       for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - formulas[k].w[i]) < 3e-6);
@@ -141,7 +143,10 @@ TEST_CASE("Muon: whatever the size of the gradient, the step is as large; withou
 TEST_CASE("Muon: equal bits for every number of threads and every instruction set; a warm step needs no new memory") {
   const auto run = [] {
     Muon o(many({{96, 200}, {300, 64}}), {.lr = 0.02});
-    for (Index s = 0; s < 3; ++s) give_gradients(o, s), o.step();
+    for (Index s = 0; s < 3; ++s) {
+      give_gradients(o, s);
+      o.step();
+    }
     const MemoryStats before = memory_stats();
     o.step();
     CHECK(memory_stats().live_blocks == before.live_blocks);
@@ -194,15 +199,11 @@ TEST_CASE("muon_groups: matrices of the model itself, wherever its children stan
 
 TEST_CASE("Muon: errors") {
   const Parameter w(Array::full({2, 2}, 1)), v(Array::full({3}, 1));
-  CHECK(error_of([&] {
-          Muon({{{{{"v", v}}}}, {}});
-        }) == "Muon: 'v' has shape [3], but only a matrix can be orthogonalized: list it among the others");
-  CHECK(error_of([&] {
-          Muon({{{{{"a", w}}}}, {{{{"b", w}}}}});
-        }) == "Muon: 'a' and 'b' are the same parameter, which would be updated twice; list it once");
-  CHECK(error_of([&] { Muon(matrix(w), {.momentum = 1}); }) == "Muon: momentum 1 must be in [0, 1)");
-  CHECK(error_of([&] { Muon(matrix(w), {.ns_steps = 0}); }) == "Muon: ns_steps 0 must be at least 1");
-  CHECK(error_of([&] { Muon(matrix(w), {.betas = {0.9, 1}}); }) == "Muon: betas must be in [0, 1), not 0.9 and 1");
+  REFUSES(Muon({{{{{"v", v}}}}, {}}));
+  REFUSES(Muon({{{{{"a", w}}}}, {{{{"b", w}}}}}));
+  REFUSES(Muon(matrix(w), {.momentum = 1}));
+  REFUSES(Muon(matrix(w), {.ns_steps = 0}));
+  REFUSES(Muon(matrix(w), {.betas = {0.9, 1}}));
   for (const double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     CHECK_THROWS_AS(Muon(matrix(w), {.lr = bad}), Error);
     CHECK_THROWS_AS(Muon(matrix(w), {.momentum = bad}), Error);

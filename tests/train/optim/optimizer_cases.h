@@ -34,13 +34,17 @@ inline Groups four() {
   }
   return groups;
 }
-inline void take_step(Optimizer& o, Index s) {
+/// Step s's gradients; in step 3 the third parameter has none.
+inline void set_gradients(const Optimizer& o, Index s) {
   for (std::size_t k = 0; k < o.parameters().size(); ++k) {
     const Parameter& p = o.parameters()[k];
     const Index kk = static_cast<Index>(k);
     p.zero_grad();
     if (!(s == 3 && k == 2)) p.set_grad(made(p.shape(), [&](Index i) { return gradient(s, kk, i); }));
   }
+}
+inline void take_step(Optimizer& o, Index s) {
+  set_gradients(o, s);
   o.step();
 }
 inline std::vector<real> numbers(const Optimizer& o) {

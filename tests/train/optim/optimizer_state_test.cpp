@@ -16,7 +16,10 @@ std::vector<real> long_run() {
   groups[0].parameters.push_back({"long", Parameter(made({3 * 16384 + 5}, [](Index i) { return start(9, i); }))});
   AdamW adam(groups, {.lr = 0.01, .weight_decay = 0.1});
   SGD sgd(groups, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.05, .nesterov = true});
-  for (Index s = 0; s < 3; ++s) take_step(adam, s), take_step(sgd, s);
+  for (Index s = 0; s < 3; ++s) {
+    take_step(adam, s);
+    take_step(sgd, s);
+  }
   return numbers(adam);
 }
 
@@ -82,11 +85,20 @@ TEST_CASE("optimizers: a warm step asks the system for no memory") {
   const Groups groups = four();
   AdamW adam(groups);
   SGD sgd(groups, {.lr = 0.1, .momentum = 0.9});
-  for (Index s = 0; s < 3; ++s) take_step(adam, s), clip_grad_norm(adam.parameters(), 0.1), sgd.step();
+  for (Index s = 0; s < 3; ++s) {
+    take_step(adam, s);
+    clip_grad_norm(adam.parameters(), 0.1);
+    sgd.step();
+  }
   const MemoryStats before = memory_stats();
-  adam.step(), sgd.step();
+  adam.step();
+  sgd.step();
   CHECK(memory_stats().live_blocks == before.live_blocks);
-  for (Index s = 0; s < 5; ++s) take_step(adam, s), clip_grad_norm(adam.parameters(), 0.1), sgd.step();
+  for (Index s = 0; s < 5; ++s) {
+    take_step(adam, s);
+    clip_grad_norm(adam.parameters(), 0.1);
+    sgd.step();
+  }
   if (!settings().system_alloc) CHECK(memory_stats().system_requests == before.system_requests);
   CHECK(memory_stats().live_blocks == before.live_blocks);
 }
@@ -97,9 +109,13 @@ TEST_CASE("optimizers: moments of a parameter without gradients end at 0") {
   const Groups groups = four();
   AdamW adam(groups, {.betas = {0.5, 0.5}});
   SGD sgd(groups, {.momentum = 0.9});
-  take_step(adam, 0), sgd.step();
+  take_step(adam, 0);
+  sgd.step();
   for (const Parameter& p : adam.parameters()) p.set_grad(Array::zeros(p.shape()));
-  for (int s = 0; s < 8000; ++s) adam.step(), sgd.step();
+  for (int s = 0; s < 8000; ++s) {
+    adam.step();
+    sgd.step();
+  }
   for (const OptimizerState& state : {adam.state(), sgd.state()})
     for (const auto& entry : state.arrays)
       for (const real x : entry.second.to_vector()) CHECK(x == 0);

@@ -78,7 +78,8 @@ TEST_CASE("axis: places between the ends, however close, far apart or small thes
   for (const auto& [low, high] : {std::pair(0.0, 4.0), std::pair(1e20, 1e20 + 65536), std::pair(-1.7e308, 1.7e308),
                                   std::pair(0.0, 4 * 5e-324), std::pair(1.0, 1 + 0x1p-50)}) {
     detail::ChartAxis axis;
-    axis.include(low), axis.include(high);
+    axis.include(low);
+    axis.include(high);
     CHECK((axis.place(low) == 0 && axis.place(high) == 1));
     CHECK(axis.place(low / 2 + high / 2) == 0.5);
   }

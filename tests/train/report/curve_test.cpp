@@ -1,6 +1,7 @@
 // curve_text: scales, means of columns, values that are left out.
 #include "train/report/curve.h"
 
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::curve_test {
@@ -52,8 +53,7 @@ TEST_CASE("curve_text: nothing, one value, equal ones, values that are not finit
   CHECK(curve_text(std::vector<double>{7, 7}, {.height = 3}) == "7 |\n  |**\n7 |\n  +--\n   1 2\n");
   CHECK(curve_text(std::vector<double>{inf, 1, nan, 0}, {.height = 2}) == "1 | *\n0 |   *\n  +----\n   1  4\n");
   CHECK(curve_text(std::vector<double>{inf, 1, 1, 3}, {.width = 2, .height = 2}) == "2 | *\n1 |*\n  +--\n   1 4\n");
-  CHECK(error_of([] { curve_text({}, {.height = 1}); }) ==
-        "curve_text: width 72 must be at least 1 and height 1 at least 2");
+  REFUSES(curve_text({}, {.height = 1}));
 }
 
 }  // namespace

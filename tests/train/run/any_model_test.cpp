@@ -12,6 +12,7 @@
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 #include "train/loop/stop_signal.h"
+#include "train/report/report.h"
 #include "train/run/dataset.h"
 #include "train/run/run.h"
 
@@ -89,8 +90,12 @@ Dataset values_data() {
 
 Recipe recipe(Index steps) {
   Recipe r;
-  r.max_iters = steps, r.batch_size = 8, r.learning_rate = 0.01, r.schedule = ScheduleKind::constant;
-  r.eval_interval = 5, r.eval_iters = 2;
+  r.max_iters = steps;
+  r.batch_size = 8;
+  r.learning_rate = 0.01;
+  r.schedule = ScheduleKind::constant;
+  r.eval_interval = 5;
+  r.eval_iters = 2;
   return r;
 }
 
@@ -226,7 +231,8 @@ TEST_CASE("Run: each of twelve changes between two halves is refused by name") {
 
   const auto refused = [&](const std::string& name, const Dataset& now, const Recipe& r, const RunOptions& options) {
     RunOptions here = options;
-    here.folder = path, here.save_interval = 4;
+    here.folder = path;
+    here.save_interval = 4;
     Encoder model(Generator(1));
     const std::string said = error_of([&] { Run(now, subject_of(model), r, here); });
     CHECK_MESSAGE(said.find(name) != std::string::npos, said);

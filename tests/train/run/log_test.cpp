@@ -2,11 +2,22 @@
 #include "train/run/log.h"
 
 #include "engine/io/text/json.h"
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 
 namespace mote::test::log_test {
 namespace {
+
+TEST_CASE("attention_levels: rows of 64 letters from 0 to 1, whatever the head sees") {
+  CHECK(attention_levels(array({3, 3}, {1, 0, 0, 0.5, 0.5, 0, 0, 1.0 / 63, 62.0 / 63})) == "3:_ gg AB-");
+  CHECK(attention_levels(array({2, 2}, {0.5, 0.5, 0.5, 0.5})) == "2:gg gg");  // both directions
+  CHECK(attention_levels(array({2, 3}, {0, 0, 1, 1, 0, 0})) == "3:AA_ _");    // other keys than queries
+  CHECK(attention_levels(array({2, 2}, {nan, 0, -1, 7})) == "2: A_");
+  CHECK(attention_levels(Array::zeros({0, 0})) == "0:");
+  CHECK(attention_levels(array({2, 2}, {1, 0, 0.25, 0.75}).transpose(0, 1)) == "2:_Q Av");
+  REFUSES(attention_levels(Array::zeros({2, 3, 1})));
+}
 
 TEST_CASE("run log: a step's line, also of numbers that JSON does not have") {
   CHECK(log_line(StepReport{0, 600, 2.5, 0.001, 0.75}) ==

@@ -4,6 +4,7 @@
 #include "engine/io/files/file.h"
 #include "tests/file_calls.h"
 #include "tests/process.h"
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 
@@ -92,7 +93,7 @@ TEST_CASE("run folder: what is no checkpoint's name is neither the newest nor re
   CHECK(!file_exists(temporary.path(".mote.999999.1.part")));
   CHECK(newest_checkpoint(folder.path()) == temporary.path("best.safetensors"));  // where only the best is left
   CHECK(newest_checkpoint(temporary.path("missing")).empty());
-  CHECK(error_of([&] { run.save(folder, -1); }) == "run: steps -1 must be at least 0");
+  REFUSES(run.save(folder, -1));
   for (const Index steps : {1, 2, 3}) run.save(folder, steps);
   CHECK(newest_checkpoint(folder.path()) == temporary.path("step-00000003.safetensors"));
   for (const std::string& name : strange) CHECK_MESSAGE(get_file(temporary.path(name)) == "mine", name);
@@ -130,7 +131,7 @@ TEST_CASE("run folder: it belongs to one run at a time") {
   const TempFolder temporary;
   const RunFolder folder(temporary.path());
   CHECK(error_of([&] { RunFolder{temporary.path()}; }).find("is in use by process ") != std::string::npos);
-  CHECK(error_of([&] { RunFolder(temporary.path("new"), 0); }) == "run: keep 0 must be at least 1");
+  REFUSES(RunFolder(temporary.path("new"), 0));
   CHECK(!file_exists(temporary.path("new")));
 }
 

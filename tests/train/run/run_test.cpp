@@ -10,8 +10,10 @@
 #include "engine/base/number_text.h"
 #include "engine/ops/ops.h"
 #include "nn/nn.h"
+#include "tests/sentences.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
+#include "train/report/report.h"
 #include "train/run/dataset.h"
 
 namespace mote::test::run_test {
@@ -44,7 +46,11 @@ Dataset clouds() {
 
 Recipe recipe() {
   Recipe r;
-  r.max_iters = 30, r.batch_size = 16, r.learning_rate = 0.02, r.warmup_iters = 3, r.eval_interval = 10;
+  r.max_iters = 30;
+  r.batch_size = 16;
+  r.learning_rate = 0.02;
+  r.warmup_iters = 3;
+  r.eval_interval = 10;
   r.ema_decay = 0.9;
   return r;
 }
@@ -133,7 +139,8 @@ TEST_CASE("Run: a mistake is named by its row, of many questions, too") {
     run.train([](const RunEvent&) {});
     const Answers& all = *run.ending()->answers;
     CHECK(all.mistakes.size() == static_cast<std::size_t>(all.total - all.exact));
-    for (const Answers::Mistake& m : all.mistakes) ++found, CHECK(m.question == "row " + std::to_string(row));
+    for (const Answers::Mistake& m : all.mistakes) CHECK(m.question == "row " + std::to_string(row));
+    found += static_cast<int>(all.mistakes.size());
   }
   CHECK(found > 6);
 }
@@ -170,11 +177,12 @@ TEST_CASE("Run: what a folder has and what is wanted must be one run") {
   CHECK(error_of([&] { begin(shorter, {.folder = path}); }) ==
         "the run in " + path + " has taken 30 steps, which is more than max_iters 20");
   Recipe longer = recipe();
-  longer.max_iters = 40, longer.eval_interval = 7;
+  longer.max_iters = 40;
+  longer.eval_interval = 7;
   CHECK(begin(longer, {.folder = path, .samples = 3, .keep = 1}));
   CHECK(newest_checkpoint(path).ends_with("step-00000040.safetensors"));
-  CHECK(error_of([&] { begin(recipe(), {.seed = -1}); }).starts_with("seed -1 must be 0 to "));
-  CHECK(error_of([&] { begin(recipe(), {.keep = 0}); }) == "keep 0 must be at least 1");
+  REFUSES(begin(recipe(), {.seed = -1}));
+  REFUSES(begin(recipe(), {.keep = 0}));
   put_file(folder.path("config.json"), "{}");
   CHECK(error_of([&] { begin(recipe(), {.folder = folder.path()}); }) ==
         folder.path() + " already has a config.json: choose another folder");
@@ -248,7 +256,8 @@ TEST_CASE("Dataset: ids or values as inputs, classes or values as targets") {
   const Dataset counts(ids, ones);
   Counter counter(Generator(1));
   Recipe r = recipe();
-  r.max_iters = 300, r.ema_decay = 0;
+  r.max_iters = 300;
+  r.ema_decay = 0;
   Run run(counts, subject_of(counter), r);
   CHECK(run.train([](const RunEvent&) {}));
   CHECK(run.ending()->answers->total == 20);
@@ -257,18 +266,18 @@ TEST_CASE("Dataset: ids or values as inputs, classes or values as targets") {
   const Array x = randn({100, 2}, random).array();
   const Dataset plane(x, sum(Tensor(x), {1}, true).array());
   Linear linear(2, 1, Generator(1));
-  r.weight_decay = 0, r.eval_interval = 0;
+  r.weight_decay = 0;
+  r.eval_interval = 0;
   Run fitted(plane, subject_of(linear), r);
   CHECK(fitted.train([](const RunEvent&) {}));
   CHECK(!fitted.ending()->answers);
   CHECK(fitted.ending()->loss < 1e-3);
   CHECK(fitted.ending()->loss_of == "all that is held out");
 
-  CHECK(error_of([&] { Dataset(x, ones); }) == "Dataset: 100 rows of inputs and 200 targets");
-  CHECK(error_of([&] { Dataset(x, x, 0.001); }) == "Dataset: of 100 rows 0 would be held out");
-  CHECK(error_of([&] { Dataset(x, IntArray({100}, -1)); }) == "Dataset: class -1 must be at least 0");
-  CHECK(error_of([&] { Run(counts, subject_of(linear), r).train([](const RunEvent&) {}); }) ==
-        "subject_of: the model takes no such inputs as its data has");
+  REFUSES(Dataset(x, ones));
+  REFUSES(Dataset(x, x, 0.001));
+  REFUSES(Dataset(x, IntArray({100}, -1)));
+  REFUSES(Run(counts, subject_of(linear), r).train([](const RunEvent&) {}));
 }
 
 /// After id comes id + 1: logits at every position.

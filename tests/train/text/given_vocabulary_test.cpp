@@ -157,7 +157,8 @@ TEST_CASE("text task: the vocabulary of a run, from its folder or a checkpoint")
   o.vocab_size = 260;
   const OwnedTask task = make_task("text", {{"text", place.text}, {"tokenizer", "bpe"}, {"vocab_size", "258"}});
   GPTConfig c = GPTConfig().resized(1, 1, 4);
-  c.vocab_size = task->vocab_size(), c.block_size = task->block_size();
+  c.vocab_size = task->vocab_size();
+  c.block_size = task->block_size();
   GPT model(c, Generator(1));
   Run run(*task, subject_of(model), {.max_iters = 1, .batch_size = 1}, {.folder = place.folder.path("run")});
   run.train([](const RunEvent&) {});

@@ -94,7 +94,10 @@ inline Merges slow_training(const std::string& text, std::size_t count) {
     std::pair<int, int> best;
     int most = 1;
     for (const auto& [pair, times] : counts)
-      if (times > most) best = pair, most = times;
+      if (times > most) {
+        best = pair;
+        most = times;
+      }
     if (most < 2) break;
     std::string left, right;
     for (const auto& [token, number] : id) {

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "tests/random_text.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 #include "train/text/characters.h"
 
@@ -35,7 +36,8 @@ TEST_CASE("tokenizer: decode undoes encode, for any bytes") {
     std::string pair(2, '\0'), all_pairs;
     for (int a = 0; a < 256; ++a)
       for (int b = 0; b < 256; ++b) {
-        pair[0] = static_cast<char>(a), pair[1] = static_cast<char>(b);
+        pair[0] = static_cast<char>(a);
+        pair[1] = static_cast<char>(b);
         all_pairs += pair;
         REQUIRE(there_and_back(pair));
       }
@@ -79,14 +81,10 @@ TEST_CASE("tokenizer: characters have ids in the order of their codes") {
 
 TEST_CASE("tokenizer: a character that is not in the vocabulary is named") {
   const auto t = train_tokenizer(TokenizerKind::character, "abc");
-  CHECK(error_of([&] { t->encode("ab\u20acc"); }) ==
-        "encode: '\u20ac' (U+20AC) at byte 2 is not among the 3 characters of the vocabulary");
-  CHECK(error_of([&] { t->encode("a\n"); }) ==
-        "encode: U+000A at byte 1 is not among the 3 characters of the vocabulary");
-  CHECK(error_of([&] { t->encode("ab\xff"); }) ==
-        "tokenizer: byte 2 of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes");
-  CHECK(error_of([&] { train_tokenizer(TokenizerKind::character, "\xc3"); }) ==
-        "tokenizer: byte 0 of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes");
+  REFUSES(t->encode("ab\u20acc"));
+  REFUSES(t->encode("a\n"));
+  REFUSES(t->encode("ab\xff"));
+  REFUSES(train_tokenizer(TokenizerKind::character, "\xc3"));
 }
 
 TEST_CASE("tokenizer: a byte is its own id") {
@@ -120,10 +118,7 @@ TEST_CASE("tokenizer: special tokens are refused in text unless allowed") {
     CHECK(t->special("<|pad|>") == eot + 2);
     CHECK(t->special("b") == -1);
     const std::string text = "a" + special + "<|pad|> <|endo b";
-    CHECK(
-        error_of([&] { t->encode(text); }) ==
-        "encode: the text has the special token '<|endoftext|>' at byte 1, which must be allowed or asked for as plain "
-        "text");
+    REFUSES(t->encode(text));
     const Ids allowed = t->encode(text, SpecialText::allow);
     CHECK(t->decode(allowed) == text);
     const Ids first{t->encode("a")[0], eot, eot + 2};  // the longest that begins there: not <|end
@@ -156,29 +151,20 @@ TEST_CASE("tokenizer: its JSON gives the same tokenizer, and the same JSON again
 
 TEST_CASE("tokenizer: JSON that is none is refused in one sentence") {
   const auto error = [](const std::string& json) { return error_of([&] { tokenizer_from(json, "t.json"); }); };
-  CHECK(error("[]") == "t.json: the document must be an object, not an array");
-  CHECK(error("{}") == "t.json: tokenizer is missing");
-  CHECK(error(R"({"tokenizer":"word"})") == "t.json: the tokenizer 'word' is none of char, byte, bpe");
-  CHECK(error(R"({"tokenizer":"byte"})") == "t.json: special is missing");
-  CHECK(error(R"({"tokenizer":"byte","special":[],"tokens":[]})") ==
-        "t.json: the document has an unknown member 'tokens'");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":256}]})") == "t.json: special[0].text is missing");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":255,"text":"x"}]})") ==
-        "t.json: tokenizer: the id 255 of 'x' is that of a byte");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":258,"text":"x"}]})") ==
-        "t.json: tokenizer: the id 258 of 'x' is none of those that the other tokens leave");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":256,"text":""}]})") ==
-        "t.json: tokenizer: a special token must have a spelling in UTF-8");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":256,"text":"x"},{"id":257,"text":"x"}]})") ==
-        "t.json: tokenizer: there are two special tokens 'x'");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":256,"text":"x"},{"id":256,"text":"y"}]})") ==
-        "t.json: tokenizer: 'x' and 'y' have the same id 256");
-  CHECK(error(R"({"tokenizer":"char","special":[],"tokens":["a","bc"]})") ==
-        "t.json: tokenizer: token 1 is not one character of UTF-8");
-  CHECK(error(R"({"tokenizer":"char","special":[],"tokens":["a","b","a"]})") ==
-        "t.json: tokenizer: tokens 0 and 2 are both 'a' (U+0061)");
-  CHECK(error(R"({"tokenizer":"bpe","special":[],"tokens":[],"merges":[]})") ==
-        "t.json: tokens: 'Ā', byte 0, is missing");
+  CHECK_SENTENCE(error("[]"));
+  CHECK_SENTENCE(error("{}"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"word"})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte"})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[],"tokens":[]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[{"id":256}]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[{"id":255,"text":"x"}]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[{"id":258,"text":"x"}]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[{"id":256,"text":""}]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[{"id":256,"text":"x"},{"id":257,"text":"x"}]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"byte","special":[{"id":256,"text":"x"},{"id":256,"text":"y"}]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"char","special":[],"tokens":["a","bc"]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"char","special":[],"tokens":["a","b","a"]})"));
+  CHECK_SENTENCE(error(R"({"tokenizer":"bpe","special":[],"tokens":[],"merges":[]})"));
   const auto t = train_tokenizer(TokenizerKind::byte_pair, "aaaa aaab", 300);
   const std::string whole = t->json_text();
   CHECK(tokenizer_from(whole)->json_text() == whole);

@@ -149,7 +149,10 @@ TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no g
 TEST_CASE("attention: a large gradient and a large value that may not meet make no NaN of their product") {
   const real large = 16 * std::sqrt(std::numeric_limits<real>::max());
   Array v = Array::zeros({1, 1, 40, 4}), dy = Array::zeros({1, 1, 40, 4});
-  for (Index i = 0; i < 4; ++i) v.mutate()[39 * 4 + i] = large, dy.mutate()[3 * 4 + i] = large;
+  for (Index i = 0; i < 4; ++i) {
+    v.mutate()[39 * 4 + i] = large;
+    dy.mutate()[3 * 4 + i] = large;
+  }
   const Run run([](In x) { return attention(x[0], x[1], x[2], {.causal = true}); },
                 {random_array({1, 1, 40, 4}, 1), random_array({1, 1, 40, 4}, 2), v}, dy);
   for (const Array& dx : run.dx) CHECK(finite(dx));

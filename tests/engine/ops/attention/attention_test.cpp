@@ -1,9 +1,10 @@
 // Attention in blocks against the plain formula, bit for bit, on any hardware; shapes; errors.
 #include "engine/ops/attention.h"
 
-#include "engine/kernels/kernels.h"
 #include "engine/autograd/observer.h"
+#include "engine/kernels/kernels.h"
 #include "tests/engine/ops/attention/masks_and_slopes.h"
+#include "tests/sentences.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_test {
@@ -198,24 +199,21 @@ TEST_CASE("attention: what does not fit is a sentence") {
   const auto says = [&](const Tensor& q, const Tensor& key, const Tensor& value, const AttentionOptions& o) {
     return error_of([&] { attention(q, key, value, o); });
   };
-  CHECK(says(row, x, x, {}) == "attention: q [4], k [2, 3, 4] and v [2, 3, 4] need a length and a width");
-  CHECK(says(x, Array::zeros({2, 3, 5}), x, {}) ==
-        "attention: q [2, 3, 4] and k [2, 3, 5] differ in their last extent");
-  CHECK(says(x, k, x, {}) == "attention: k [2, 5, 4] and v [2, 3, 4] differ in their length");
-  CHECK(says(x, x, Array::zeros({1, 3, 4}), {}) == "attention: k [2, 3, 4] and v [1, 3, 4] differ in their heads");
-  CHECK(says(Array::zeros({3, 3, 4}), x, x, {}) ==
-        "attention: the 3 heads of q [3, 3, 4] cannot share the 2 of k [2, 3, 4]");
-  CHECK(says(x, Array::zeros({0, 3, 4}), Array::zeros({0, 3, 4}), {}) ==
-        "attention: the 2 heads of q [2, 3, 4] cannot share the 0 of k [0, 3, 4]");
-  CHECK(says(k, x, x, {.causal = true}) == "attention: causal: 5 queries need at least as many keys, not 3");
-  CHECK(says(x, x, x, {.causal = true, .window = -1}) == "attention: window -1 must be at least 0");
-  CHECK(says(x, x, x, {.window = 2}) == "attention: a window of recent keys needs causal");
-  CHECK(says(x, x, x, {.alibi = Array::zeros({3})}) == "attention: alibi [3] needs one slope for each of 2 heads");
-  CHECK(says(x, x, x, {.dropout = 1.5}) == "attention: dropout = 1.5 is not a probability");
-  CHECK(says(x, x, x, {.dropout = std::nan("")}) == "attention: dropout = nan is not a probability");
-  CHECK(says(x, x, x, {.dropout = 0.5}) == "attention: dropout needs a generator");
-  CHECK(says(x, x, x, {.scale = std::nan("")}) == "attention: scale nan is not finite");
-  CHECK(says(Tensor(), x, x, {}).find("is not defined") != std::string::npos);
+  CHECK_SENTENCE(says(row, x, x, {}));
+  CHECK_SENTENCE(says(x, Array::zeros({2, 3, 5}), x, {}));
+  CHECK_SENTENCE(says(x, k, x, {}));
+  CHECK_SENTENCE(says(x, x, Array::zeros({1, 3, 4}), {}));
+  CHECK_SENTENCE(says(Array::zeros({3, 3, 4}), x, x, {}));
+  CHECK_SENTENCE(says(x, Array::zeros({0, 3, 4}), Array::zeros({0, 3, 4}), {}));
+  CHECK_SENTENCE(says(k, x, x, {.causal = true}));
+  CHECK_SENTENCE(says(x, x, x, {.causal = true, .window = -1}));
+  CHECK_SENTENCE(says(x, x, x, {.window = 2}));
+  CHECK_SENTENCE(says(x, x, x, {.alibi = Array::zeros({3})}));
+  CHECK_SENTENCE(says(x, x, x, {.dropout = 1.5}));
+  CHECK_SENTENCE(says(x, x, x, {.dropout = std::nan("")}));
+  CHECK_SENTENCE(says(x, x, x, {.dropout = 0.5}));
+  CHECK_SENTENCE(says(x, x, x, {.scale = std::nan("")}));
+  CHECK_SENTENCE(says(Tensor(), x, x, {}));
   const std::string hint = "; key_padding() makes one of a mask [B, Tk] of the keys that may be attended to";
   CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
         "attention: mask [3, 3] does not broadcast to [..., H, Tq, Tk] = [2, 3, 5]" + hint);
@@ -226,7 +224,7 @@ TEST_CASE("attention: what does not fit is a sentence") {
         "attention: mask [4, 3] does not broadcast to [..., H, Tq, Tk] = [4, 2, 3, 3]" + hint);
   CHECK(says(rows, rows, rows, {.mask = key_padding(Mask({4, 3}, true))}) == "(no error)");
   const Tensor leads = Array::zeros({4, 2, 3, 4}), others = Array::zeros({3, 2, 3, 4});
-  CHECK(says(leads, others, others, {}) == "attention: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)");
+  CHECK_SENTENCE(says(leads, others, others, {}));
 }
 
 }  // namespace

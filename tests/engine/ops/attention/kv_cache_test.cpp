@@ -3,6 +3,7 @@
 
 #include "engine/autograd/observer.h"
 #include "tests/engine/ops/attention/masks_and_slopes.h"
+#include "tests/sentences.h"
 
 namespace mote::test::kv_cache_test {
 namespace {
@@ -43,10 +44,8 @@ TEST_CASE("KeyValueCache: neither an empty text nor a cleared one sets sizes; a 
 TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing") {
   KeyValueCache cache;
   const auto says = [&](const Array& k, const Array& v) { return error_of([&] { cache = cache.appended(k, v); }); };
-  CHECK(says(Array::zeros({2, 3, 4}), Array::zeros({2, 3, 4})) ==
-        "KeyValueCache: k [2, 3, 4] and v [2, 3, 4] must be [B, H, t, d] and [B, H, t, dv]");
-  CHECK(says(Array::zeros({2, 3, 4, 5}), Array::zeros({2, 3, 3, 5})) ==
-        "KeyValueCache: k [2, 3, 4, 5] and v [2, 3, 3, 5] must be [B, H, t, d] and [B, H, t, dv]");
+  CHECK_SENTENCE(says(Array::zeros({2, 3, 4}), Array::zeros({2, 3, 4})));
+  CHECK_SENTENCE(says(Array::zeros({2, 3, 4, 5}), Array::zeros({2, 3, 3, 5})));
   const Array four = random_array({2, 3, 4, 5}, 1);
   cache = cache.appended(four, Array::zeros({2, 3, 4, 6}));
   const std::string end = " do not continue 4 rows of 2 sequences, 3 heads, widths 5 and 6";
@@ -129,14 +128,14 @@ TEST_CASE("attention over caches in turn, one forked, one emptied for another ba
       for (Index back = 0; back <= 80; ++back) {
         KeyValueCache cache = one;
         if (back < least) {
-          CHECK(error_of([&] { cache.truncate(back); }).find("KeyValueCache: cannot truncate to") == 0);
+          CHECK(error_of([&] { cache.truncate(back); }).starts_with("KeyValueCache: cannot truncate to"));
           CHECK(cache.length() == 80);
           continue;
         }
         cache.truncate(back);
         a.check(back, 90, cache);
       }
-      CHECK(error_of([&] { one.truncate(81); }).find("cannot truncate to 81 tokens") != std::string::npos);
+      REFUSES(one.truncate(81));
     }
 }
 
@@ -153,10 +152,8 @@ TEST_CASE("attention over a cache: an error after all is computed leaves the cac
       const Index first = cache.first(), length = cache.length();
       {
         const RefuseAttention refuse;
-        CHECK(error_of([&] {
-                attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), text.options,
-                          Generator(1), &cache);
-              }) == "attention: refused");
+        REFUSES(attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), text.options,
+                          Generator(1), &cache));
       }
       REQUIRE((cache.first() == first && cache.length() == length));
       text.check(t, t + 1, cache);
@@ -174,24 +171,19 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
     CHECK(cache.length() == before);
     return error;
   };
-  CHECK(says(q, k, text.options) == "attention: a cache keeps values, not gradients: use it under NoGrad");
+  CHECK_SENTENCE(says(q, k, text.options));
   const NoGrad no_grad;
   text.check(0, 4, cache);
-  CHECK(says(q, k, {}) == "attention: a cache needs causal: later tokens must not change earlier ones");
-  CHECK(says(q, k, {.causal = true, .mask = Mask({2, 2})}) == "attention: a cache takes no mask");
-  CHECK(says(q, k, {.causal = true, .dropout = 0.1}) == "attention: a cache is for evaluation: call eval() first");
-  CHECK(says(q, k, {.causal = true, .window = 3}) == "attention: the cache is for a window of 0, not 3");
-  CHECK(says(Tensor(text.q.slice(2, 4, 5)), k, text.options) ==
-        "attention: with a cache q [2, 4, 1, 5] and k [2, 2, 2, 5] must have the same length");
-  CHECK(
-      says(Tensor(q.array().select(0, 0)), Tensor(k.array().select(0, 0)), text.options).find("must be [B, H, t, d]") !=
-      std::string::npos);
-  CHECK(error_of([&] {
-          attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), text.options, Generator(1), &cache);
-        }).ends_with("do not continue 4 rows of 2 sequences, 2 heads, widths 5 and 3"));
+  CHECK_SENTENCE(says(q, k, {}));
+  CHECK_SENTENCE(says(q, k, {.causal = true, .mask = Mask({2, 2})}));
+  CHECK_SENTENCE(says(q, k, {.causal = true, .dropout = 0.1}));
+  CHECK_SENTENCE(says(q, k, {.causal = true, .window = 3}));
+  CHECK_SENTENCE(says(Tensor(text.q.slice(2, 4, 5)), k, text.options));
+  CHECK_SENTENCE(says(Tensor(q.array().select(0, 0)), Tensor(k.array().select(0, 0)), text.options));
+  REFUSES(attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), text.options, Generator(1), &cache));
   text.check(4, 10, cache);
-  CHECK(error_of([] { KeyValueCache().keys(); }) == "KeyValueCache: nothing was appended yet");
-  CHECK(error_of([] { KeyValueCache(-3); }) == "KeyValueCache: window -3 must be at least 0");
+  REFUSES(KeyValueCache().keys());
+  REFUSES(KeyValueCache(-3));
 }
 
 }  // namespace

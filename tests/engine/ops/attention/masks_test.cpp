@@ -3,6 +3,7 @@
 
 #include "engine/ops/compare.h"
 #include "engine/ops/create.h"
+#include "tests/sentences.h"
 #include "tests/tools.h"
 
 namespace mote::test::masks_test {
@@ -18,12 +19,12 @@ TEST_CASE("causal_mask: true where the key is not later than the query") {
   CHECK(bytes_of(causal_mask(2, 5)) == Bytes{1, 1, 1, 1, 0, 1, 1, 1, 1, 1});  // the queries are the last two of five
   CHECK(causal_mask(2, 5).shape() == Shape{2, 5});
   CHECK(bytes_of(causal_mask(2, 5, 2)) == Bytes{0, 0, 1, 1, 0, 0, 0, 0, 1, 1});
-  CHECK(error_of([] { causal_mask(2, 5, -1); }) == "causal_mask: window -1 must be at least 0");
+  REFUSES(causal_mask(2, 5, -1));
   CHECK(bytes_of(causal_mask(1)) == Bytes{1});
   CHECK(causal_mask(0).shape() == Shape{0, 0});
   CHECK(causal_mask(0, 4).shape() == Shape{0, 4});
-  CHECK(error_of([] { causal_mask(-1, 2); }) == "causal_mask: queries -1 must be at least 0");
-  CHECK(error_of([] { causal_mask(4, 3); }) == "causal_mask: 4 queries need at least as many keys, not 3");
+  REFUSES(causal_mask(-1, 2));
+  REFUSES(causal_mask(4, 3));
 }
 
 TEST_CASE("padding_mask: the first lengths[b] keys of each row") {
@@ -32,9 +33,9 @@ TEST_CASE("padding_mask: the first lengths[b] keys of each row") {
   CHECK(bytes_of(m) == Bytes{1, 1, 0, 0, 0, 0, 1, 1, 1});
   CHECK(padding_mask({}, 3).shape() == Shape{0, 1, 1, 3});
   CHECK(padding_mask({0}, 0).shape() == Shape{1, 1, 1, 0});
-  CHECK(error_of([] { padding_mask({1, 4}, 3); }) == "padding_mask: length 4 is outside [0, 3]");
-  CHECK(error_of([] { padding_mask({}, -1); }) == "padding_mask: longest -1 must be at least 0");
-  CHECK(error_of([] { padding_mask({-1}, 3); }) == "padding_mask: length -1 is outside [0, 3]");
+  REFUSES(padding_mask({1, 4}, 3));
+  REFUSES(padding_mask({}, -1));
+  REFUSES(padding_mask({-1}, 3));
 }
 
 TEST_CASE("from_blocked: the other reading, from booleans and from numbers") {
@@ -54,21 +55,17 @@ TEST_CASE("key_padding makes attention's mask of one per row, as padding_mask do
   const Mask m = key_padding(ids != 0), expected = padding_mask({2, 1}, 3);
   CHECK(m.shape() == Shape{2, 1, 1, 3});
   CHECK(m.to_vector() == expected.to_vector());
-  CHECK(error_of([&] { key_padding(m); }) == "key_padding: mask [2, 1, 1, 3] must be [B, T]");
-  CHECK(error_of([] { key_padding(Mask()); }).find("not defined") != std::string::npos);
+  REFUSES(key_padding(m));
+  REFUSES(key_padding(Mask()));
 }
 
 TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask that is meant to be added") {
-  CHECK(error_of([] {
-          from_blocked(tensor({0, 0.5}));
-        }) == "from_blocked: elements must be 0 (may attend) or 1 (blocked), not 0.5");
-  CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, -inf))); }) ==
-        "from_blocked: an additive mask of 0 and -inf is m == 0");
-  CHECK(error_of([] { from_blocked(tensor({0, -1e4})); }).ends_with("an additive mask of 0 and -10000 is m == 0"));
-  CHECK(error_of([] { from_blocked(tensor({1, -inf})); }) ==
-        "from_blocked: elements must be 0 (may attend) or 1 (blocked), not -inf");
-  CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, nan))); }).find("not nan") != std::string::npos);
-  CHECK(error_of([] { from_blocked(tensor({-1.0})); }).find("not -1") != std::string::npos);
+  REFUSES(from_blocked(tensor({0, 0.5})));
+  REFUSES(from_blocked(Tensor(Array::full({1}, -inf))));
+  REFUSES(from_blocked(tensor({0, -1e4})));
+  REFUSES(from_blocked(tensor({1, -inf})));
+  REFUSES(from_blocked(Tensor(Array::full({1}, nan))));
+  REFUSES(from_blocked(tensor({-1.0})));
 }
 
 TEST_CASE("alibi_slopes are the paper's") {
@@ -80,7 +77,7 @@ TEST_CASE("alibi_slopes are the paper's") {
   CHECK(distance(alibi_slopes(12).to_vector(), {0x1p-1, 0x1p-2, 0x1p-3, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8,
                                                 std::exp2(-0.5), std::exp2(-1.5), std::exp2(-2.5), std::exp2(-3.5)}) <
         tolerance);
-  CHECK(error_of([] { alibi_slopes(0); }) == "alibi_slopes: heads 0 must be at least 1");
+  REFUSES(alibi_slopes(0));
   CHECK(error_of([] { alibi_slopes(Index(1) << 62); }) != "(no error)");
 }
 

@@ -1,5 +1,5 @@
 // Tables, pages and differences of runs.
-#include "train/run/compare.h"
+#include "train/report/compare.h"
 
 #include <algorithm>
 #include <cmath>
@@ -248,7 +248,8 @@ std::string runs_html(const std::string& title, const std::vector<RunRecord>& al
   Chart right = chart_of("whole answers that are right, held out", runs, &RunRecord::evaluations,
                          [](const EvaluationReport& r) { return r.exact_match; });
   held_out.log = training.log = true;
-  right.low = 0, right.high = 1;
+  right.low = 0;
+  right.high = 1;
   report.charts = {std::move(held_out), std::move(training)};
   const auto has_points = [](const ChartLine& line) { return !line.points.empty(); };
   if (std::any_of(right.lines.begin(), right.lines.end(), has_points)) report.charts.push_back(std::move(right));

@@ -40,11 +40,13 @@ inline std::pair<mote::IntArray, mote::IntArray> name_rows(mote::Index T) {
   const std::vector<std::string> all = names();
   const mote::Shape shape{static_cast<mote::Index>(all.size()), T};
   mote::IntArray ids(shape), next = mote::IntArray::full(shape, -1);
-  mote::Index *id = ids.mutate(), *target = next.mutate();
+  mote::Index* id = ids.mutate();
+  mote::Index* target = next.mutate();
   for (const std::string& name : all) {
     for (std::size_t t = 0; t < name.size(); ++t) target[t] = id[t + 1] = symbol(name[t]);
     target[name.size()] = 0;
-    id += T, target += T;
+    id += T;
+    target += T;
   }
   return {ids, next};
 }

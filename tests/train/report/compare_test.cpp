@@ -1,5 +1,5 @@
 // Runs beside each other: a table, a page, and where two of them part.
-#include "train/run/compare.h"
+#include "train/report/compare.h"
 
 #include <doctest/doctest.h>
 
