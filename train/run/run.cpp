@@ -147,6 +147,7 @@ void Run::begin_or_resume(std::optional<double> best_score) {
     check(steps_ <= recipe_.max_iters, "the run in ", path, " has taken ", steps_,
           " steps, which is more than max_iters ", recipe_.max_iters);
     if (!options_.accept_changes) check_same_loss(SafetensorsFile(newest));
+    if (saved_ == steps_) folder_->remove_earlier(steps_);
   }
 
   folder_->write("config.json", config);

@@ -132,7 +132,11 @@ std::string RunFolder::save(const Checkpoint& run, Integer steps) {
   lock_.check_ours();
   const std::string path = file(name_of(steps));
   run.save(path);
+  remove_earlier(steps);
+  return path;
+}
 
+void RunFolder::remove_earlier(Integer steps) {
   std::vector<std::string> earlier = checkpoint_names(path_);
   std::erase_if(earlier, [&](const std::string& name) { return steps_of(name) >= steps; });  // this, or a longer past
   const auto between = [&](const std::string& name) {
@@ -143,7 +147,6 @@ std::string RunFolder::save(const Checkpoint& run, Integer steps) {
     if (between(name)) remove_file(file(name));
   std::erase_if(earlier, between);
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= earlier.size(); ++i) remove_file(file(earlier[i]));
-  return path;
 }
 
 }  // namespace mote

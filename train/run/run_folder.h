@@ -34,10 +34,12 @@ class RunFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   /// Writes a file in it.
   void write(const std::string& name, std::string_view text) const;
-  /// Saves `run` after so many steps, and returns the file's path. Then what is no longer among the newest is removed,
-  /// and what a run that was never stopped would not have: earlier checkpoints between two multiples of `interval`. A
-  /// checkpoint is removed only after its successor is on the disk.
+  /// Saves `run` after so many steps, calls remove_earlier(), and returns the file's path.
   std::string save(const Checkpoint& run, Integer steps);
+  /// With a checkpoint after so many steps on the disk: removes what is no longer among the newest, and what a run that
+  /// was never stopped would not have, earlier checkpoints between two multiples of `interval`. A run that is resumed
+  /// calls it, because a kill may have come between a checkpoint and this.
+  void remove_earlier(Integer steps);
   /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far: the file's path then, else
   /// "". NaN is no score.
   std::string save_best(const Checkpoint& run, Real score, Integer steps);

@@ -109,6 +109,25 @@ TEST_CASE("Run: a model and data of one's own, stopped at any step and resumed, 
   CHECK(finished.ending()->answers->exact == right);
 }
 
+TEST_CASE("Run: a kill between the last checkpoint and the removal of earlier ones leaves no file") {
+  const TempFolder folder;
+  const std::string path = folder.path("run");
+  const Dataset data = clouds();
+  const RunOptions options{.folder = path, .save_interval = 7};
+  const auto train = [&] {
+    Net net(Generator(1));
+    Run run(data, subject_of(net), recipe(), options);
+    CHECK(run.train([](const RunEvent&) {}));
+  };
+  train();
+  const std::vector<std::string> names = checkpoint_names(path);
+  for (const char* const left : {"/step-00000007.safetensors", "/step-00000016.safetensors"})  // old, and between
+    put_file(path + left, get_file(path + "/" + names.back()));
+  CHECK(checkpoint_names(path) != names);
+  train();
+  CHECK(checkpoint_names(path) == names);
+}
+
 TEST_CASE("Run: evaluating, keeping and watching change no bit of what is learned") {
   const Dataset data = clouds();
   const auto trained = [&](Index eval_interval, Index samples, const std::string& folder) {
