@@ -80,7 +80,7 @@ class Compared {
   O& optimizer() { return optimizer_; }
 
   /// Takes a step with the gradients that the parameters have. Returns how many were updated.
-  Index step() {
+  std::size_t step() {
     for (std::size_t k = 0; k < numbers_.size(); ++k) {
       const Parameter& p = optimizer_.parameters()[k];
       if (!p.trainable() || !p.grad().defined()) continue;

@@ -108,9 +108,9 @@ std::map<std::string, std::string> files_of(const std::string& folder) {
 }
 void check_same_files(const std::string& folder, const std::string& other) {
   const auto a = files_of(folder), b = files_of(other);
-  for (const auto& [name, bytes] : a) {
-    REQUIRE_MESSAGE(b.count(name), name << " is missing in " << other);
-    CHECK_MESSAGE(b.at(name) == bytes, name << " differs in " << other);
+  for (const auto& file : a) {
+    REQUIRE_MESSAGE(b.count(file.first), file.first << " is missing in " << other);
+    CHECK_MESSAGE(b.at(file.first) == file.second, file.first << " differs in " << other);
   }
   CHECK(a.size() == b.size());
 }
