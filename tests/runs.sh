@@ -47,12 +47,10 @@ equal_training() { # two runs ended as one, whatever was kept on the way
 equal() { # and in all files, but for the one that has times
   diff -rq --exclude=rates.jsonl "$1" "$2" || fail "$1 and $2 differ"
 }
-ended() { # waits for a program; its exit code is in $status. 147: it was only stopped by SIGSTOP, which the shell reports, too.
-  status=147
-  while ((status == 147)); do
-    status=0
-    wait -f "$1" 2>/dev/null || status=$?
-  done
+ended() { # waits for a program, also for one that SIGSTOP holds; its exit code is in $status. `wait -f` may never come back.
+  while kill -0 "$1" 2>/dev/null; do pause 1000; done
+  status=0
+  wait "$1" 2>/dev/null || status=$?
 }
 after() { # waits until the log in folder $2 has $1 steps, or the program $run has ended
   until steps_taken "$2" && ((taken >= $1)) || ! kill -0 "$run" 2>/dev/null; do pause 1000; done
