@@ -29,8 +29,9 @@ bool matches(std::string_view form, std::string_view name) {
     } else if (star != form.npos) {
       f = star + 1;
       n = ++taken;
-    } else
+    } else {
       return false;
+    }
   }
   return form.find_first_not_of('*', f) == form.npos;
 }
@@ -87,8 +88,9 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
     else if (value_.empty() && !numbers && is_value(word)) {
       value_ = word;
       numbers = word == "scale" ? nullptr : &heads_;
-    } else
+    } else {
       good = false;
+    }
   }
   check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text, "' should be a layer's name, ",
            "then scores, weights, dropped_weights, heads or scale, with numbers of heads, then `at` with positions");

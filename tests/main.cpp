@@ -154,7 +154,8 @@ int main(int argc, char** argv) {
   if (code != 0) return code;
   if (nothing_ran) return 97;
   const bool all_ran = argc == 1;  // no filter
-  if (!all_ran) return 0;
+  if (!all_ran && writing()) std::cout << "no sentences were written: for that, all tests run, without options\n";
+  if (!all_ran) return writing() ? 95 : 0;
   if (!writing()) return sentences_left_over() ? 96 : 0;
   for (const std::string& path : paths) write_sentences(path);
   return 0;

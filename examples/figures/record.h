@@ -47,8 +47,9 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
     if constexpr (std::is_same_v<decltype(value), Seeds&>) {
       value = mote::read_seeds(argv[i], word);
       mote::check(value.second <= 4'000'000, "seed ", value.second, " is above 4000000");
-    } else
+    } else {
       mote::detail::read_field(word.c_str(), argv[i], value);
+    }
   };
   try {
     (read(values), ...);
