@@ -36,7 +36,7 @@ expect(2 "^$" "^[^\n]*unknown option --symbols for --task parity [^\n]*\n$" --ta
 expect(2 "^$" "^[^\n]*unknown option --modulus for --task copy [^\n]*\n$" --modulus 5)
 
 # What keeps a model from learning.
-expect(0 "^copy, before training, on one batch:\nok    visit\\(\\) lists what the layers use\nok    of the targets 12 % are the symbol itself, 100 % the next one.*\nok    100 steps on this batch alone: loss 2.41[0-9] -> 0[^\n]*\n$" "^$" copy --diagnose)
+expect(0 "^copy, before training, on one batch:\nok    visit\\(\\) lists what the layers use\nok    of the targets [0-9]+ % are the symbol itself, 100 % the next one.*\nok    100 steps on this batch alone: loss 2.4[0-9]+ -> 0[^\n]*\n$" "^$" copy --diagnose)
 expect(1 "\nok    four steps change every parameter\n.*LOOK  100 steps" "^$" copy --diagnose --learning_rate 10)
 expect(2 "^$" "^[^\n]*--diagnose measures a new model and keeps nothing[^\n]*\n$" copy --diagnose --seeds 1-2)
 
@@ -51,7 +51,7 @@ expect(2 "^$" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --seeds 1-2 --n
 expect(2 "^$" "^[^\n]*--jobs is for --seeds\n$" --jobs 2)
 expect(0 "\n1 [^\n]* %  [^\n]*\n.*right: worst [0-9.]+ %, median [0-9.]+ %; stated for the task.s own settings: >= 99.9 %\n$" "^$" --seeds 1-2
   --jobs 2 --max_iters 2 --sequences 5)
-expect(0 "" "^$" --seeds 1-2 --max_iters 80 --sequences 50 --symbols 3 --length 3)
+expect(0 "" "^$" --seeds 1-2 --max_iters 50 --sequences 50 --symbols 3 --length 3)
 string(REGEX MATCH "\n1 +[0-9.]+ +([0-9]+)\\.0 %.*\n2 +[0-9.]+ +([0-9]+)\\.0 %.*worst ([0-9]+)\\.0 %, median ([0-9]+)\\.0 %" found "${stdout}")
 math(EXPR twice "2 * ${CMAKE_MATCH_4} - ${CMAKE_MATCH_1} - ${CMAKE_MATCH_2}")
 if(CMAKE_MATCH_1 EQUAL CMAKE_MATCH_2 OR NOT twice EQUAL 0)

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n          part  seed  held-out loss  seconds  hash of the weights\n", task->description().c_str());
     const std::vector<double> losses = of_seeds(seeds, [&](Index seed) {
       const double begin = seconds_now();
-      const Generator batches(static_cast<std::uint64_t>(seed + recipe.data_seed));
+      const Generator batches = run_stream(seed, Draws::batches);
       TextModel model(part, gpt_config(recipe.config, task->vocab_size(), task->block_size()),
                       Generator(static_cast<std::uint64_t>(seed)));
       const auto optimizer = make_optimizer(recipe, model);

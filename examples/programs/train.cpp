@@ -126,8 +126,7 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   if (!command.from.empty()) {
     const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
     from = detail::named(command.from, [&] {
-      return nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer,
-                           settings.run.seed + settings.recipe.data_seed);
+      return nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer);
     });
   }
   std::optional<Run> run(std::in_place, task, settings.subject(model), settings.recipe, settings.run, from);
@@ -155,7 +154,8 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
 
 /// What keeps the model from learning, if something does. Returns 1 then.
 int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
-  const Batch batch = task.batch(settings.recipe.batch_size, Split::train, Generator(settings.run.seed));
+  const Generator batches = run_stream(settings.run.seed, Draws::batches);
+  const Batch batch = task.batch(settings.recipe.batch_size, Split::train, batches);
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
   const auto step = [&](const IntArray& ids, const IntArray& targets) {
     optimizer->zero_grad();

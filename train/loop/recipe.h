@@ -17,7 +17,6 @@ namespace mote {
 struct Recipe {
   /// Fields of the model's config, as gpt_config() takes them: train/ knows no models.
   FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
-  Index data_seed = 1;  ///< the batches come from a stream seeded with the run's seed plus this
 
   OptimizerKind optimizer = OptimizerKind::adamw;
   ScheduleKind schedule = ScheduleKind::cosine;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,27 @@ struct Questions {
 
 /// Which examples: those to train on, or those that are held out.
 enum class Split { train, validation };
+
+/// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
+/// every machine, so an example always belongs to the same split.
+inline std::uint64_t example_hash(std::span<const Index> ids) {
+  std::uint64_t h = 14695981039346656037u;
+  for (const Index id : ids) h = (h ^ static_cast<std::uint64_t>(id)) * 1099511628211u;
+  h ^= h >> 33;
+  h *= 0xff51afd7ed558ccdu;  // MurmurHash3's finaliser
+  return h ^ (h >> 33);
+}
+
+/// What a run draws besides its weights.
+enum class Draws { batches, held_out, example, samples, one_batch };
+
+/// The stream that a run with this seed draws it from. The weights are drawn from Generator(seed), as in PyTorch. The
+/// seed of this stream is a hash of both, so that no two seeds and no two purposes share their numbers: the batches of
+/// seed 1 must not be drawn as the weights of seed 2.
+inline Generator run_stream(Index seed, Draws what) {
+  const Index both[] = {seed, static_cast<Index>(what)};
+  return Generator(example_hash(both) & 0xFFFFFFFF);
+}
 
 /// What a run learns from. A Task is one kind, a Dataset of Arrays another. All that it draws depends on the stream
 /// that it is given.

@@ -43,14 +43,14 @@ Answers ask(const Subject& subject, const Data& data, const Questions& q, Index 
 Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options,
                      bool with_heads)
     : data_(data), subject_(std::move(subject)), recipe_(recipe), options_(options) {
-  const Generator own(options.seed + 3);
+  const Generator own = run_stream(options.seed, Draws::held_out);
   for (Index i = 0; i < recipe.eval_iters; ++i)
     batches_.push_back(data.batch(recipe.batch_size, Split::validation, own));
   if (answers()) {
     held_out_ = data.evaluation(questions_on_the_way);
     if (data.holds_out()) trained_on_ = data.evaluation(questions_on_the_way, Split::train);
   }
-  example_ = data.batch(1, Split::validation, Generator(options.seed + 2));
+  example_ = data.batch(1, Split::validation, run_stream(options.seed, Draws::example));
   if (example_.ids.defined() && example_.targets.defined() && example_.targets.rank() == 2) {
     const Index T = example_.ids.shape()[1];
     if (T > longest_example)
@@ -75,7 +75,7 @@ std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
   std::vector<EvaluationReport::Sample> samples;
   if (options_.samples == 0 || !(subject_.sample || subject_.answer)) return samples;
   const InferenceMode inference(*subject_.module);
-  const Generator random(options_.seed + 4);
+  const Generator random = run_stream(options_.seed, Draws::samples);
   const Questions q = data_.evaluation(options_.samples);
   if (!q.answers.defined()) return samples;
   for (Index n = 0; n < q.count(); ++n) {
@@ -141,7 +141,7 @@ RunEnding Evaluator::ending(Index step, const std::function<void()>& before_each
     std::vector<Batch> more = data_.held_out(recipe_.batch_size);
     end.loss_of = "all that is held out";
     if (more.empty()) {  // nanoGPT's 200 batches, fewer large ones
-      const Generator own(options_.seed + 3);
+      const Generator own = run_stream(options_.seed, Draws::held_out);
       const Index size = std::max<Index>(1, batches_[0].ids.defined() ? batches_[0].ids.numel() : batches_[0].count());
       const Index count = std::max(static_cast<Index>(batches_.size()), std::min<Index>(200, 500'000 / size));
       for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::validation, own));

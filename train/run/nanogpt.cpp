@@ -142,17 +142,16 @@ TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const
   TorchDict averages, texts;
   for (const NamedArray& a : state.averages) averages.items.push_back({a.name, {TorchTensor{a.value}}});
   for (const auto& [name, text] : settings) texts.items.push_back({name, {text}});
+  TorchDict own{{{"ema", {std::move(averages)}}, {"ema_updates", {state.averaged}}, {"settings", {std::move(texts)}}}};
+  if (state.data) own.items.push_back({"rng_state", {torch_rng_state(*state.data)}});
+
   return {TorchDict{{{"model", torch_state_dict(model, names)},
                      {"optimizer", adamw_state(model, names, r, state)},
                      {"model_args", dict_of(args)},
                      {"iter_num", {state.steps}},
                      {"best_val_loss", {state.best_score.value_or(1e9)}},
                      {"config", std::move(its_config)},
-                     {"mote",
-                      {TorchDict{{{"rng_state", {torch_rng_state(state.data)}},
-                                  {"ema", {std::move(averages)}},
-                                  {"ema_updates", {state.averaged}},
-                                  {"settings", {std::move(texts)}}}}}}}}};
+                     {"mote", {std::move(own)}}}}};
 }
 
 std::string nanogpt_config_file(const FieldValues& args, const Recipe& r, const std::string& folder) {
@@ -229,10 +228,8 @@ NanogptSettings nanogpt_settings(const TorchValue& checkpoint) {
   return s;
 }
 
-RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTable& names, Optimizer& optimizer,
-                       Index seed) {
-  RunState state{.steps = detail::count_of(detail::at(checkpoint, "iter_num"), "iter_num"),
-                 .data = Generator(seed).get_state()};
+RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTable& names, Optimizer& optimizer) {
+  RunState state{.steps = detail::count_of(detail::at(checkpoint, "iter_num"), "iter_num")};
   check_options(checkpoint);
   load_state_dict(model, state_dict(detail::at(checkpoint, "model"), "model"), {.names = names});
   set_torch_optimizer_state(optimizer, detail::at(checkpoint, "optimizer"), names);

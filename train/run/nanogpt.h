@@ -46,8 +46,7 @@ struct NanogptSettings {
 /// has.
 NanogptSettings nanogpt_settings(const TorchValue& checkpoint);
 /// And the way back: `model` gets the weights, `optimizer`, over its parameters, the state. A file that nanoGPT itself
-/// has saved has no random state: then batches are drawn from `seed`. Errors: names, shapes, groups that do not fit.
-RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTable& names, Optimizer& optimizer,
-                       Index seed);
+/// has saved has no random state. Errors: names, shapes, groups that do not fit.
+RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTable& names, Optimizer& optimizer);
 
 }  // namespace mote

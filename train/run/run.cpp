@@ -74,7 +74,7 @@ Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptio
       options_(options),
       fit_(fit_options(recipe)),
       optimizer_(make_optimizer(recipe, *subject_.module)),
-      random_(options.seed + recipe.data_seed) {
+      random_(run_stream(options.seed, Draws::batches)) {
   check_options(options_);
   settings_ = {{"general", {{"task", data.name(), "", ""}}},
                {"task", data.settings()},
@@ -98,7 +98,7 @@ void Run::go_on_from(const RunState& state) {
         recipe_.max_iters);
   optimizer_->set_state(state.optimizer);
   if (state.steps > 0) optimizer_->set_learning_rate(fit_.schedule(state.steps - 1));
-  random_.set_state(state.data);
+  if (state.data) random_.set_state(*state.data);
   steps_ = state.steps;
   if (ema_ && !state.averages.empty()) ema_->set(state.averages, state.averaged);
 }
@@ -218,8 +218,8 @@ bool Run::saves_at(Index steps) const {
 
 /// Of the weights that are trained, in evaluation mode. No random stream moves.
 double Run::loss_of_one_batch() const {
-  const Batch batch =
-      data_.batch(std::min<Index>(recipe_.batch_size, 4), Split::validation, Generator(options_.seed + 5));
+  const Batch batch = data_.batch(std::min<Index>(recipe_.batch_size, 4), Split::validation,
+                                  run_stream(options_.seed, Draws::one_batch));
   const InferenceMode inference(*subject_.module);
   std::vector<std::pair<Generator, GeneratorState>> before;
   for (const NamedStream& s : named_streams(*subject_.module)) before.emplace_back(s.stream, s.stream.get_state());

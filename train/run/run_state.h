@@ -14,7 +14,8 @@ namespace mote {
 struct RunState {
   Index steps = 0;  ///< taken so far
   std::optional<double> best_score = {};
-  GeneratorState data = {};               ///< of the stream that batches are drawn from
+  /// Of the stream that batches are drawn from; not given: it begins.
+  std::optional<GeneratorState> data = {};
   OptimizerState optimizer = {};          ///< by the parameters' names
   std::vector<NamedArray> averages = {};  ///< of an EMA, if there is one, by the parameters' names
   Index averaged = 0;                     ///< how often it was updated

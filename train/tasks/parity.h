@@ -33,12 +33,13 @@ class ParityTask final : public LabelTask {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "4"}, {"n_embd", "64"}};
+    r.optimizer = OptimizerKind::muon;
     r.max_iters = 3000;
     return r;
   }
   Outcome outcome() const override {
     if (options.test_length > options.length) return {.least = 0.4, .most = 0.6, .chance = 0.5, .seconds = 21};
-    return {.least = 0.58, .chance = 0.5, .seconds = 21};
+    return {.least = 0.99, .chance = 0.5, .seconds = 24};
   }
 
   std::vector<Index> row(Index length, const Generator& random) const override {

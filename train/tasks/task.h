@@ -81,16 +81,6 @@ class Task : public Data {
   std::vector<Field> settings_;
 };
 
-/// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
-/// every machine, so an example always belongs to the same split.
-inline std::uint64_t example_hash(std::span<const Index> ids) {
-  std::uint64_t h = 14695981039346656037u;
-  for (const Index id : ids) h = (h ^ static_cast<std::uint64_t>(id)) * 1099511628211u;
-  h ^= h >> 33;
-  h *= 0xff51afd7ed558ccdu;  // MurmurHash3's finaliser
-  return h ^ (h >> 33);
-}
-
 /// One question in four, selected by its hash, is held out, with every example that contains it.
 inline Split split_of(std::span<const Index> question) {
   return example_hash(question) % 4 == 0 ? Split::validation : Split::train;
