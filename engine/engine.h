@@ -4,6 +4,7 @@
 #include "engine/base/real.h"  // first, so that its error about -ffast-math stands on top
 
 #include "engine/array/array.h"
+#include "engine/array/integers.h"
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
 #include "engine/autograd/print.h"

@@ -70,17 +70,20 @@ void GPT::Transformer::visit(Visitor& v) {
   if (ln_f) v("ln_f", ln_f->layer);
 }
 
-// The layers are built without drawing weights; then, as in nanoGPT, every matrix is drawn according to its name.
+// The layers are built without drawing weights. Then every matrix is drawn by its name, with nanoGPT's distributions.
+// With Init::twice() the layers draw as well, and matrices are drawn as often as nanoGPT does: a tied one under both of
+// its names, those that feed the sum once more.
 GPT::GPT(const GPTConfig& c, const Init& init)
-    : config(checked(c)),
-      transformer(c, Init::none(init.random())),
-      lm_head(c.n_embd, c.vocab_size, Init::none(init.random()), false) {
+    : config(checked(c)), transformer(c, init.of_layers()), lm_head(c.n_embd, c.vocab_size, init.of_layers(), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
   if (!init.draws()) return;
   const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
+  if (init.draws_twice())
+    for (const auto& [name, parameter] : named_parameters(*this, true))
+      if (parameter.shape().rank() >= 2) init::normal(parameter, 0, 0.02, init.random());
   for (const auto& [name, parameter] : named_parameters(*this)) {
-    const bool feeds_sum = name.ends_with("c_proj.weight");
-    if (parameter.shape().rank() >= 2) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
+    const bool feeds_sum = name.ends_with("c_proj.weight"), again = feeds_sum || !init.draws_twice();
+    if (parameter.shape().rank() >= 2 && again) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
     if (name.ends_with(".bias")) init::constant(parameter, 0);  // the weights of norms stay 1
     check_in("GPT", !Init::left_undrawn(parameter.value()), "no rule draws '", name, "', of shape ", parameter.shape(),
              ": GPT's constructor in models/gpt.cpp draws matrices and sets biases. Add a line there, such as if "

@@ -51,7 +51,9 @@ struct GPTCache {
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
 /// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
 /// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0; with Init::none no matrix is drawn, for weights that are
-/// loaded. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
+/// loaded. With Init::twice matrices are drawn as often, and in the order, as a PyTorch program draws them that builds
+/// the layers first: PyTorch's defaults, then all matrices N(0, 0.02), a tied one twice, then c_proj. Those are
+/// nanoGPT's weights for the same seed. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
@@ -77,6 +79,8 @@ struct GPT : Layer<GPT> {
   /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability;
   /// those of block_options().
   GPT(const GPTConfig& config, const Init& init);
+  __attribute__((unavailable("pass the Generator that weights are drawn from: GPT(config, random)"))) explicit GPT(
+      const GPTConfig& config);
 
   /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true), broadcasts to [B, H, T, T]
   /// and combines with causal; positions count from the first id of a row, masked or not.

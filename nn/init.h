@@ -11,7 +11,8 @@ namespace mote {
 
 /// What a layer's constructor takes. A Generator converts to it: the layer then draws PyTorch's default weights.
 /// Init::none(random) draws nothing and leaves zeros that take no memory yet: for models that draw their own weights,
-/// each once (as GPT does), or load them.
+/// each once (as GPT does), or load them. With Init::twice(random) such a model draws PyTorch's defaults first and then
+/// its own, as a PyTorch program does: GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}
@@ -23,6 +24,14 @@ class Init {
     init.draws_ = false;
     return init;
   }
+  static Init twice(const Generator& random) {
+    Init init(random);
+    init.twice_ = true;
+    return init;
+  }
+  /// What the layers of a model are built with that then draws its own weights.
+  Init of_layers() const { return twice_ ? Init(random_) : none(random_); }
+  bool draws_twice() const { return twice_; }
   const Generator& random() const& { return random_; }
   Generator random() && { return random_; }
   bool draws() const { return draws_; }
@@ -53,6 +62,7 @@ class Init {
   static std::span<real> values(Array& a) { return {a.mutate(), static_cast<std::size_t>(a.numel())}; }
   Generator random_;
   bool draws_ = true;
+  bool twice_ = false;
 };
 
 namespace init {

@@ -204,8 +204,12 @@ struct NamedModule {
 std::vector<NamedModule> named_modules(const Module& module);
 std::vector<NamedModule> named_modules(const Module&&) = delete;  // they would die with the temporary
 
-/// One parameter with its dotted name.
+/// One parameter with its dotted name; a loose one has none.
 struct NamedParameter {
+  NamedParameter() = default;
+  NamedParameter(std::string path, Parameter p) : name(std::move(path)), parameter(std::move(p)) {}
+  NamedParameter(const Parameter& loose) : parameter(loose) {}
+
   std::string name;
   Parameter parameter;
 };

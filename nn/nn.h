@@ -1,8 +1,10 @@
 // Includes all layers.
 #pragma once
 
+#include "engine/engine.h"
 #include "nn/activation.h"
 #include "nn/attention_weights.h"
+#include "nn/batch_norm.h"
 #include "nn/check_fields.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"

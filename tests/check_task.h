@@ -90,14 +90,14 @@ class TaskCheck {
     for (const Split split : {Split::train, Split::validation}) {
       const Generator stream(1);
       const Batch first = task_.batch(rows, split, stream), second = task_.batch(rows, split, stream);
-      expect(first.ids == drawn(split).ids && first.targets == drawn(split).targets,
+      expect(equal(first.ids, drawn(split).ids) && equal(first.targets, drawn(split).targets),
              "the same seed gives another batch");
-      expect(!(first.ids == second.ids), "a stream gives the same batch twice");
-      expect(!(first.ids == drawn(split, 2).ids), "another seed gives the same batch");
+      expect(!equal(first.ids, second.ids), "a stream gives the same batch twice");
+      expect(!equal(first.ids, drawn(split, 2).ids), "another seed gives the same batch");
       const Questions q = asked(split);
-      expect(q.prompts == asked(split).prompts && q.answers == asked(split).answers,
+      expect(equal(q.prompts, asked(split).prompts) && equal(q.answers, asked(split).answers),
              "the same seed gives other questions");
-      expect(!(q.prompts == asked(split, 2).prompts), "another seed gives the same questions");
+      expect(!equal(q.prompts, asked(split, 2).prompts), "another seed gives the same questions");
     }
   }
   void in_range(const std::vector<Sequence>& all, Index least, const char* what) {
@@ -134,7 +134,8 @@ class TaskCheck {
   }
   void splits() {
     if (!task_.holds_out()) {
-      expect(drawn(Split::train).ids == drawn(Split::validation).ids, "holds_out() is false, but the splits differ");
+      expect(equal(drawn(Split::train).ids, drawn(Split::validation).ids),
+             "holds_out() is false, but the splits differ");
       return;
     }
     const std::size_t asked_length = static_cast<std::size_t>(asked(Split::validation).prompts.shape()[1]);
@@ -179,7 +180,8 @@ class TaskCheck {
     expect(o.questions >= 1, "an evaluation set of ", o.questions);
     const Questions q = task_.evaluation(20), again = task_.evaluation(20);
     expect(q.prompts.shape()[0] >= 1 && q.prompts.shape()[0] <= 20, "not the evaluation questions asked for");
-    expect(q.prompts == again.prompts && q.answers == again.answers, "the evaluation set is another each time");
+    expect(equal(q.prompts, again.prompts) && equal(q.answers, again.answers),
+           "the evaluation set is another each time");
     for (Index n = 0; n < q.prompts.shape()[0]; ++n)
       expect(row_of(q.answers, n) == rule_(row_of(q.prompts, n)), "an evaluation answer is not what the rule says");
     const std::set<Sequence> trained = [&] {

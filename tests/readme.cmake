@@ -77,7 +77,7 @@ foreach(picture IN ITEMS loss.svg heads.svg)
 endforeach()
 
 # What the programs print stands below them.
-foreach(name IN ITEMS fit run keep pytorch attention watch apart reach diagnose)
+foreach(name IN ITEMS pointwise fit run keep pytorch attention watch apart reach diagnose)
   run_block(${name})
   string(FIND "${readme}" "<!-- output: ${name} -->\n```\n${printed}```\n" found)
   if(found EQUAL -1)

@@ -73,6 +73,17 @@ struct Run {
   }
 };
 
+/// What PyTorch has for these inputs: the result, and the gradient for a dy of ones. NaN and infinities are compared,
+/// too.
+inline void check_torch(const OpFunction& f, const std::vector<double>& x, const std::vector<double>& y,
+                        const std::vector<double>& dx) {
+  const Array in = array({static_cast<Index>(x.size())}, x);
+  const Array result = f({Tensor(in)}).array();
+  CHECK(distance(result.to_vector(), y) < 2e-6);
+  const Run run(f, {in}, Array::full(result.shape(), 1));
+  CHECK(distance(run.dx[0].to_vector(), dx) < 2e-6);
+}
+
 /// x, but what comes back is multiplied by `factor`: a derivative that is nearly right.
 inline Tensor wrong_gradient(const Tensor& x, real factor) {
   Op op("wrong_gradient", x);

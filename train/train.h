@@ -2,6 +2,7 @@
 // tasks, tokenizers.
 #pragma once
 
+#include "engine/engine.h"
 #include "train/keep/checkpoint.h"
 #include "train/loop/clip.h"
 #include "train/loop/data_loader.h"

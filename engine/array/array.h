@@ -47,6 +47,11 @@ class Array : public Strided<Array, real> {
     x.unfilled_ = true;
     return x;
   }
+  template <std::same_as<Array> A>
+  __attribute__((
+      unavailable("a const function changes no field; a buffer that forward updates is mutable: mutable Array "
+                  "running_mean"))) const Array&
+  operator=(const A&) const;
   const char* missing() const {
     return unfilled_ ? "a parameter has not been filled: its layer's constructor must give it a value, as in "
                        "scale = Parameter(Array::zeros({n}))"

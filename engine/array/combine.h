@@ -33,5 +33,10 @@ Y combine(const A& a, const B& b, const F& f) {
   for_pairs(shape, a, b, [out, f](Index i, auto x, auto z) { out[i] = f(x, z); });
   return y;
 }
+/// y = f(x), element by element.
+template <ArrayLike Y, ArrayLike A, class F>
+Y combine(const A& x, const F& f) {
+  return combine<Y>(x, x, [f](auto value, auto) { return f(value); });
+}
 
 }  // namespace mote

@@ -1,8 +1,9 @@
 // IntArray, integers with a shape, used as indices. They have no gradient and are not tensors.
 #pragma once
 
-#include "engine/array/nested.h"
-#include "engine/array/strided.h"
+#include <functional>
+
+#include "engine/array/mask.h"
 
 namespace mote {
 
@@ -15,12 +16,23 @@ class IntArray : public Strided<IntArray, Index> {
   explicit IntArray(const Shape& shape, Integer value = 0) : IntArray(full(shape, value)) {}
   /// `values` in row-major order. Errors: their count differs from shape's.
   IntArray(const Shape& shape, std::span<const Index> values) : Strided(shape, values) {}
-
-  friend bool operator==(const IntArray& a, const IntArray& b) {
-    const IntArray x = a.contiguous(), y = b.contiguous();
-    return x.shape() == y.shape() && std::equal(x.data(), x.data() + x.numel(), y.data());
-  }
 };
+
+// Comparisons are Masks, element by element with broadcasting. mean(tensor(argmax(logits) == targets)) is the accuracy,
+// key_padding(ids != pad) attention's mask for padded rows. Errors: shapes that do not broadcast.
+#define MOTE_COMPARISON(op, f)                                                                                   \
+  inline Mask operator op(const IntArray& a, const IntArray& b) { return combine<Mask>(a, b, std::f<Index>()); } \
+  inline Mask operator op(const IntArray& a, Integer b) { return a op IntArray({}, b); }
+MOTE_COMPARISON(==, equal_to)
+MOTE_COMPARISON(!=, not_equal_to)
+MOTE_COMPARISON(<, less)
+MOTE_COMPARISON(<=, less_equal)
+MOTE_COMPARISON(>, greater)
+MOTE_COMPARISON(>=, greater_equal)
+#undef MOTE_COMPARISON
+
+/// Whether shapes and elements are the same, as PyTorch's torch.equal.
+inline bool equal(const IntArray& a, const IntArray& b) { return detail::same_elements(a, b); }
 
 /// ints({{1, 2}, {3, 4}}) is [2, 2]; of a std::vector, nested or not, as of braces. Errors: lists of unequal lengths.
 inline IntArray ints(const Nested<Index>& list) {

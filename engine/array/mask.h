@@ -12,7 +12,7 @@ namespace mote {
 
 class Tensor;
 
-/// Booleans with a shape, one byte each.
+/// Booleans with a shape, one byte each. & | ^ ~ == and != work element by element with broadcasting.
 class Mask : public Strided<Mask, std::uint8_t> {
  public:
   static constexpr const char* not_defined = "a mask is not defined (never filled, or moved from?)";
@@ -35,10 +35,35 @@ class Mask : public Strided<Mask, std::uint8_t> {
   friend Mask operator|(const Mask& a, const Mask& b) {
     return combine<Mask>(a, b, [](auto x, auto y) { return x != 0 || y != 0; });
   }
+  friend Mask operator^(const Mask& a, const Mask& b) { return a != b; }
+  friend Mask operator==(const Mask& a, const Mask& b) {
+    return combine<Mask>(a, b, [](auto x, auto y) { return x == y; });
+  }
+  friend Mask operator!=(const Mask& a, const Mask& b) {
+    return combine<Mask>(a, b, [](auto x, auto y) { return x != y; });
+  }
+  template <std::same_as<Mask> M>
+  friend __attribute__((unavailable("of masks write a & b"))) Mask operator&&(const M&, const M&);
+  template <std::same_as<Mask> M>
+  friend __attribute__((unavailable("of masks write a | b"))) Mask operator||(const M&, const M&);
+  template <std::same_as<Mask> M>
+  friend __attribute__((unavailable("of a mask write ~a"))) Mask operator!(const M&);
   friend Mask operator~(const Mask& a) {
-    return combine<Mask>(a, a, [](auto x, auto) { return x == 0; });
+    return combine<Mask>(a, [](auto x) { return x == 0; });
   }
 };
+
+namespace detail {
+template <ArrayLike A>
+bool same_elements(const A& a, const A& b) {
+  a.require("equal");
+  b.require("equal");
+  return a.shape() == b.shape() && a.to_vector() == b.to_vector();
+}
+}  // namespace detail
+
+/// Whether shapes and elements are the same.
+inline bool equal(const Mask& a, const Mask& b) { return detail::same_elements(a, b); }
 
 /// mask({{true, false}, {true, true}}) is [2, 2]. Errors: lists of unequal lengths.
 inline Mask mask(const Nested<bool>& list) {

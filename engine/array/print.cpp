@@ -46,9 +46,14 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
     }
     form.scientific = most / least > 1000 || most > 1e8 || (!form.whole && least < 1e-4);
   }
-  for (const T x : shown) form.width = std::max(form.width, element_text(x, form).size());
-  // Only now the caller's choice: PyTorch keeps the width of its own.
-  if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
+  const auto widen = [&] {
+    for (const T x : shown) form.width = std::max(form.width, element_text(x, form).size());
+  };
+  const bool chosen = options.scientific != Scientific::automatic;
+  const bool its_own_width = options.version < 209;  // of the form that PyTorch would have chosen
+  if (its_own_width || !chosen) widen();
+  if (chosen) form.scientific = options.scientific == Scientific::on;
+  if (!its_own_width && chosen) widen();
   return form;
 }
 
@@ -160,15 +165,15 @@ std::string print(const A& x, const PrintOptions& options) {
 }
 
 /// The options that a stream keeps, as numbers.
-using Numbers = std::array<Index, 5>;
+using Numbers = std::array<Index, 6>;
 Numbers numbers(const PrintOptions& o) {
-  return {o.precision, o.threshold, o.edgeitems, o.linewidth, static_cast<Index>(o.scientific)};
+  return {o.precision, o.threshold, o.edgeitems, o.linewidth, static_cast<Index>(o.scientific), o.version};
 }
 
 /// Where it keeps each: as the difference from its default, since the integers of a new stream are 0.
 long& difference(std::ios_base& stream, std::size_t option) {
-  static const std::array<int, 5> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
-                                        std::ios_base::xalloc(), std::ios_base::xalloc()};
+  static const std::array<int, 6> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
+                                        std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc()};
   return stream.iword(place[option]);
 }
 
@@ -205,7 +210,8 @@ PrintOptions print_options(std::ios_base& stream) {
           .threshold = n[1],
           .edgeitems = n[2],
           .linewidth = n[3],
-          .scientific = static_cast<Scientific>(n[4])};
+          .scientific = static_cast<Scientific>(n[4]),
+          .version = static_cast<int>(n[5])};
 }
 
 }  // namespace mote

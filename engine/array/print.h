@@ -20,6 +20,8 @@ struct PrintOptions {
   Index edgeitems = 3;     ///< how many they then print at each end of an axis, at least 1
   Index linewidth = 80;    ///< columns per line; a longer row continues on the next line
   Scientific scientific = Scientific::automatic;  ///< PyTorch's sci_mode
+  int version = 207;  ///< 100 * major + minor of the PyTorch to print like: since 209 elements are only as wide as
+                      ///< what `scientific` prints of them, before as wide as in the automatic form
   std::string suffix = {};  ///< one more remark before ")", without a comma, such as "grad_fn=<AddBackward0>"
 };
 

@@ -40,9 +40,34 @@ struct TorchMethods {
   MOTE_FUNCTION(log, x);
   MOTE_FUNCTION(tanh, x);
   MOTE_FUNCTION(relu, x);
+  MOTE_FUNCTION(abs, x);
+  MOTE_FUNCTION(sqrt, x);
+  MOTE_FUNCTION(sigmoid, x);
+  MOTE_FUNCTION(min, x, {-1});
+  MOTE_FUNCTION(var, x, {-1});
+  MOTE_FUNCTION(norm, x, {-1});
+  MOTE_FUNCTION(prod, x, axis);
+  MOTE_FUNCTION(cumsum, x, axis);
+  MOTE_FUNCTION(argmax, x, -1);
+  MOTE_FUNCTION(argmin, x, -1);
+  MOTE_FUNCTION(sort, x, -1);
+  MOTE_FUNCTION(topk, x, k);
+  MOTE_FUNCTION(flatten, x);
+  MOTE_FUNCTION(permute, x, {1, 0});
+  MOTE_FUNCTION(squeeze, x, 0);
+  MOTE_FUNCTION(expand, x, {6, 4});
+  MOTE_FUNCTION(repeat, x, {2, 1});
+  MOTE_FUNCTION(flip, x, {0});
+  MOTE_FUNCTION(gather, x, axis, ids);
+  MOTE_FUNCTION(clamp, x, lowest, highest);
+  MOTE_FUNCTION(contiguous, x);
+  MOTE_FUNCTION(tril, x);
+  template <class... A>
+  MOTE_WRITE("stddev(x, {-1})")
+  void std(A&&...) const;
   __attribute__((unavailable("write transpose(x, -2, -1)"))) static constexpr int T = 0;
   template <class I>
-  __attribute__((unavailable("write select(x, axis, position), or slice(x, axis, start, end)"))) void operator[](
+  __attribute__((unavailable("write index(x, {0, Slice(), -1}), or select(x, axis, position)"))) void operator[](
       I) const;
 };
 #undef MOTE_FUNCTION

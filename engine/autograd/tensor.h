@@ -10,6 +10,8 @@
 
 namespace mote {
 
+class Mask;
+
 /// An array with its recorded graph. Copying shares both. Without a tracked input it is just the array.
 class Tensor : public TorchMethods {
  public:
@@ -19,6 +21,8 @@ class Tensor : public TorchMethods {
   /// A scalar, rank 0.
   template <Number S>
   Tensor(S value) : value_(value) {}
+  template <std::same_as<Mask> M>
+  __attribute__((unavailable("a mask is no number: write tensor(mask) for 0 and 1"))) Tensor(const M&);
 
   bool defined() const { return value_.defined(); }
   const Array& array() const& { return value_; }

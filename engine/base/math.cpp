@@ -67,6 +67,8 @@ namespace math {
 
 float exp(float x) { return v_exp(Scalar<float>(x)).v; }
 double exp(double x) { return v_exp(Scalar<double>(x)).v; }
+float expm1(float x) { return v_expm1(Scalar<float>(x)).v; }
+double expm1(double x) { return v_expm1(Scalar<double>(x)).v; }
 float log(float x) { return v_log(Scalar<float>(x)).v; }
 double log(double x) { return v_log(Scalar<double>(x)).v; }
 float log1p(float x) { return v_log1p(Scalar<float>(x)).v; }

@@ -16,6 +16,10 @@ namespace mote::math {
 float exp(float x);
 double exp(double x);
 
+/// e^x - 1 without loss of digits near 0, within 1.1 ulp; -1 for -inf.
+float expm1(float x);
+double expm1(double x);
+
 /// Natural logarithm, within 0.9 ulp, subnormal x included; -inf for 0 and -0, NaN for x < 0.
 float log(float x);
 double log(double x);

@@ -89,6 +89,16 @@ MOTE_INLINE V v_exp(V x) {
   return times_power(exp_rest(p.rest), p.power);
 }
 
+/// exp(x) - 1 = 2^n expm1(r) + (2^n - 1). Far from 0 the 1 is rounded away, or all that is left.
+template <class V>
+MOTE_INLINE V v_expm1(V x) {
+  const V far = V(64), near = lesser_of(far, greater_of(-far, x));
+  const PowerAndRest<V> p = split_by_ln2<int(ConstantsOf<V>::bias)>(near);
+  const V power = power_of_two<V>(p.power);
+  const V y = select(abs(x) < far, fma(expm1_rest(p.rest), power, power - V(1)), v_exp(x) - V(1));
+  return select(x == V(0), x, y);
+}
+
 /// exp(x) for x <= 0 or NaN: the bits of v_exp in fewer operations, as 2^n cannot overflow.
 template <class V>
 MOTE_INLINE V v_exp_below(V x) {

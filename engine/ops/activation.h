@@ -1,7 +1,9 @@
-// Activation functions: tanh, sigmoid, relu, gelu (two forms), silu.
+// Activation functions: tanh, sigmoid, relu, leaky_relu, softplus, gelu (two forms), silu; pointwise, any of one's own.
 #pragma once
 
+#include "engine/array/combine.h"
 #include "engine/autograd/op.h"
+#include "engine/base/math.h"
 
 namespace mote {
 
@@ -34,6 +36,39 @@ inline Tensor sigmoid(const Tensor& x) {
 /// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN. Keeps the result, which the next op mostly keeps anyway.
 inline Tensor relu(const Tensor& x) {
   return detail::function("relu", x, kernels::table().relu, kernels::table().relu_backward, detail::Saved::result);
+}
+
+/// An op from a formula: y = f(x), element by element, with the slope f'(x).
+///
+///     const Tensor y = pointwise("arcsinh", x, [](real x) { return std::asinh(x); },
+///                                [](real x) { return 1 / std::sqrt(x * x + 1); });
+///
+/// Both may capture plain numbers, by value. gradcheck() finds a slope that does not belong to f.
+template <class F, class Slope>
+Tensor pointwise(OpName name, const Tensor& x, const F& f, const Slope& slope) {
+  static_assert(std::is_trivially_copyable_v<Slope>, "the slope captures plain numbers alone, by value");
+  Op op(name, x);
+  return op.record(combine<Array>(x.array(), f), save(x, slope),
+                   [](const Array& dy, Grads& dx, const Array& x, const Slope& slope) {
+                     dx.add(0, combine<Array>(dy, x, [slope](real d, real at) { return d * slope(at); }));
+                   });
+}
+
+/// x where it is positive, else negative_slope x. The gradient at 0 is negative_slope, as in PyTorch.
+inline Tensor leaky_relu(const Tensor& x, Real negative_slope = 0.01) {
+  const real below = static_cast<real>(negative_slope);
+  return pointwise(
+      "leaky_relu", x, [below](real x) { return x > 0 ? x : x * below; },
+      [below](real x) { return x > 0 ? real(1) : below; });
+}
+
+/// log(1 + e^x), a smooth relu. Computed as max(x, 0) + log(1 + e^-|x|), in which nothing overflows.
+inline Tensor softplus(const Tensor& x) {
+  Op op("softplus", x);
+  const auto f = [](real x) { return (x > 0 ? x : x < 0 ? 0 : x) + math::log1p(math::exp(-std::abs(x))); };
+  return op.record(combine<Array>(x.array(), f), save(x), [](const Array& dy, Grads& dx, const Array& x) {
+    dx.add(0, dy * map(kernels::table().sigmoid, x));  // its slope is sigmoid(x)
+  });
 }
 
 /// Which GELU: the exact one, or the tanh approximation that GPT-2 was trained with.

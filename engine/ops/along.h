@@ -1,4 +1,4 @@
-// Along, which finds elements by an index along one axis: for gather, argmax and the maximum of an axis.
+// Along, which finds elements by an index along one axis: for gather, argmax, sort and what runs along an axis.
 #pragma once
 
 #include <utility>
@@ -22,20 +22,20 @@ struct Along {
   }
   Index line(Index i) const { return lines.offset_of_part(i, 0); }
 
-  Array take(const Array& x, const IntArray& index) const {
-    const Array in = x.contiguous();
-    Array y = Array::empty(index.shape());
-    real* const out = y.mutate();
+  template <ArrayLike A>
+  A take(const A& x, const IntArray& index) const {
+    const A in = x.contiguous();
+    A y = A::empty(index.shape());
+    auto* const out = y.mutate();
     for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[line(i) + index.data()[i] * step];
     return y;
   }
-  /// Adds y, of the index's shape, to zeros of x's shape, in row-major order.
-  Array put(const Shape& x, const IntArray& index, const Array& y) const {
-    Array sum = Array::zeros(x);
-    real* const to = sum.mutate();
+  /// x with y, of the index's shape, added to it in row-major order.
+  Array put(Array x, const IntArray& index, const Array& y) const {
+    real* const to = x.mutate();
     const Array from = y.contiguous();
     for (Index i = 0; i < from.numel(); ++i) to[line(i) + index.data()[i] * step] += from.data()[i];
-    return sum;
+    return x;
   }
 };
 

@@ -239,6 +239,16 @@ Tensor over_axis(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   return reshape(attend(queries, keys, values, options, random, nullptr), result);
 }
 
+/// Heads side by side in the last axis.
+Tensor over_heads(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& o,
+                  const Generator* random, KeyValueCache* cache) {
+  require_heads(heads);
+  const Tensor queries = split_heads(q, heads.queries);
+  const Tensor keys = split_heads(k, heads.keys);
+  const Tensor values = split_heads(v, heads.keys);
+  return join_heads(over_axis(queries, keys, values, o, random, cache));
+}
+
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
@@ -250,11 +260,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache) {
-  require_heads(heads);
-  const Tensor queries = split_heads(q, heads.queries);
-  const Tensor keys = split_heads(k, heads.keys);
-  const Tensor values = split_heads(v, heads.keys);
-  return join_heads(over_axis(queries, keys, values, options, &random, cache));
+  return over_heads(q, k, v, heads, options, &random, cache);
+}
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads,
+                 const AttentionOptions& options) {
+  return over_heads(q, k, v, heads, options, nullptr, nullptr);
 }
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
                  KeyValueCache* cache) {

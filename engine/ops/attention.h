@@ -81,10 +81,16 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 /// heads do not divide.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache = nullptr);
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads,
+                 const AttentionOptions& options = {});
 /// The same with all three from one projection: qkv [B, T, queries | keys | values] -> [B, T, H d].
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
                  KeyValueCache* cache = nullptr);
 
+template <std::same_as<bool> B>
+__attribute__((unavailable("write attention(q, k, v, {.causal = true})"))) Tensor attention(const Tensor& q,
+                                                                                            const Tensor& k,
+                                                                                            const Tensor& v, B causal);
 template <class M>
 requires(std::same_as<M, Tensor> || std::same_as<M, Mask>) __attribute__((unavailable(
     "write {.mask = m}; of 0 and 1 m > 0, or from_blocked(m) where 1 means blocked; of 0 and -infinity m == 0"))) Tensor

@@ -1,12 +1,14 @@
 // Comparisons, which return Masks, and the ops that select by them: where, masked_fill, maximum, clamp.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <functional>
 #include <limits>
 
 #include "engine/array/combine.h"
 #include "engine/array/int_array.h"
+#include "engine/array/integers.h"
 #include "engine/array/mask.h"
 #include "engine/autograd/op.h"
 
@@ -25,21 +27,6 @@ inline Array zero_where(const Array& x, const Mask& mask, bool when) {
 }
 }  // namespace detail
 
-/// Where ids equal, or differ from, one id: ids [...] -> [...]. For padded rows, key_padding(ids != pad) is attention's
-/// mask. ids == other_ids, in contrast, is a single bool.
-inline Mask operator==(const IntArray& ids, Integer id) {
-  return combine<Mask>(ids, IntArray({}, id), std::equal_to<Index>());
-}
-inline Mask operator!=(const IntArray& ids, Integer id) { return ~(ids == id); }
-/// Where two arrays of ids agree: [...], [...] -> [...]. mean(tensor(eq(argmax(logits), targets))) is the accuracy.
-/// Errors: shapes that differ.
-inline Mask eq(const IntArray& a, const IntArray& b) {
-  a.require("eq");
-  b.require("eq");
-  check_in("eq", a.shape() == b.shape(), "ids ", a.shape(), " and ", b.shape(), " differ in shape");
-  return combine<Mask>(a, b, std::equal_to<Index>());
-}
-
 /// Element-wise comparisons with broadcasting; they return a Mask and have no gradient. NaN compares false (!=: true).
 inline Mask operator<(const Tensor& a, const Tensor& b) { return detail::compare("less", a, b, std::less<real>()); }
 inline Mask operator<=(const Tensor& a, const Tensor& b) {
@@ -56,6 +43,25 @@ inline Mask operator==(const Tensor& a, const Tensor& b) {
 }
 inline Mask operator!=(const Tensor& a, const Tensor& b) {
   return detail::compare("not_equal", a, b, std::not_equal_to<real>());
+}
+
+/// Whether shapes and elements are the same, as PyTorch's torch.equal; NaN is not equal to itself.
+inline bool equal(const Tensor& a, const Tensor& b) {
+  const Op op("equal", a, b);
+  return a.shape() == b.shape() && a.to_vector() == b.to_vector();
+}
+/// Whether |a - b| <= atol + rtol |b| everywhere, with broadcasting. Infinities must be the same; NaN is close to
+/// nothing, with equal_nan to NaN. Errors: shapes that do not broadcast.
+inline bool allclose(const Tensor& a, const Tensor& b, Real rtol = 1e-5, Real atol = 1e-8, Flag equal_nan = false) {
+  const Op op("allclose", a, b);
+  const double relative = rtol, absolute = atol;
+  const bool nans = equal_nan;
+  const Mask close = combine<Mask>(a.array(), b.array(), [=](real x, real y) {
+    const double distance = std::abs(static_cast<double>(x) - static_cast<double>(y));
+    const double most = absolute + relative * std::abs(static_cast<double>(y));
+    return x == y || (std::isfinite(y) && distance <= most) || (nans && x != x && y != y);
+  });
+  return all(close);
 }
 
 /// a where the mask is true, b elsewhere; all three broadcast. Errors: shapes that do not broadcast.

@@ -13,10 +13,6 @@
 
 namespace mote {
 
-/// A comparison of two IntArrays is one bool; an element-wise one is eq(a, b).
-template <std::same_as<bool> B>
-__attribute__((unavailable("ids == ids is one bool; write eq(a, b) for a Mask"))) Tensor tensor(B);
-
 /// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0; of a std::vector, nested or not,
 /// as of braces. Errors: lists of unequal lengths.
 inline Tensor tensor(const Nested<double>& list) {
@@ -47,7 +43,16 @@ inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1, "ones"); }
 inline Tensor full(const Shape& shape, Real value) { return Array::full(shape, static_cast<real>(value)); }
 
-/// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.
+// The same with the shape of x.
+inline Tensor zeros_like(const Tensor& x) { return zeros(x.shape()); }
+inline Tensor ones_like(const Tensor& x) { return ones(x.shape()); }
+inline Tensor full_like(const Tensor& x, Real value) { return full(x.shape(), value); }
+inline IntArray zeros_like(const IntArray& x) { return IntArray(x.shape()); }
+inline IntArray ones_like(const IntArray& x) { return IntArray(x.shape(), 1); }
+
+/// start, start + step, ... below end. Values are PyTorch's, bit by bit: it fills blocks of 8 from a base that is
+/// rounded to float, as far as pairs of blocks go, and computes the rest one by one. In double a value is
+/// start + i step. Errors: a step of 0 or away from end.
 inline Tensor arange(Real start, Real end, Real step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);
@@ -55,7 +60,16 @@ inline Tensor arange(Real start, Real end, Real step = 1) {
   const Index count = static_cast<Index>(steps);
   Array y = Array::empty({count}, "arange");
   real* const out = y.mutate();
-  for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + math::product(static_cast<double>(i), step));
+  const auto from = [&](double base, Index i) {
+    return static_cast<real>(std::fma(static_cast<double>(step), static_cast<double>(i), base));
+  };
+  constexpr Index block = 8;
+  const Index in_blocks = sizeof(real) == 4 ? count / (2 * block) * (2 * block) : 0;
+  for (Index i = 0; i < in_blocks; ++i) {
+    const Index base = i / block * block;
+    out[i] = from(static_cast<double>(from(start, base)), i - base);
+  }
+  for (Index i = in_blocks; i < count; ++i) out[i] = from(start, i);
   return y;
 }
 /// 0, 1, ... below end.

@@ -1,4 +1,4 @@
-// cross_entropy and mse_loss.
+// Losses: cross_entropy, nll_loss, mse_loss, l1_loss, binary_cross_entropy_with_logits.
 #pragma once
 
 #include <algorithm>
@@ -97,8 +97,79 @@ template <class T>
 requires(!std::convertible_to<const T&, IntArray>)
     __attribute__((unavailable("targets are class ids, whole numbers: write ints({1, 0}), not tensor({1, 0})"))) Tensor
     cross_entropy(const Tensor& logits, const T& targets, const CrossEntropyOptions& options = {});
+template <class N>
+requires std::is_arithmetic_v<N>
+__attribute__((unavailable("options stand in braces: write cross_entropy(logits, targets, {.label_smoothing = 0.1})")))
+Tensor
+cross_entropy(const Tensor& logits, const IntArray& targets, N option);
 __attribute__((unavailable("braces have no type: write ints({1, 0})"))) Tensor cross_entropy(
     const Tensor& logits, std::initializer_list<Nested<Index>> targets, const CrossEntropyOptions& options = {});
+
+namespace detail {
+/// Records losses of single elements, averaged, summed or as they are: dx gets dy times `slope`, the second input dy
+/// times `other`.
+inline Tensor reduced_losses(Op& op, const Array& losses, Reduction reduction, const Array& slope, const Array& other) {
+  const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(losses.numel()) : real(1);
+  Array result = reduction == Reduction::none ? losses : sum(losses);
+  if (reduction == Reduction::mean) result = result / static_cast<real>(losses.numel());
+  return op.record(result, save(slope, other, scale),
+                   [](const Array& dy, Grads& dx, const Array& slope, const Array& other, real scale) {
+                     if (dx.wants(0)) dx.add(0, slope * (dy * scale));
+                     if (dx.wants(1)) dx.add(1, other * (dy * scale));
+                   });
+}
+}  // namespace detail
+
+/// -log_probs[target], the classes on the last axis: what cross_entropy computes from logits. log_probs [..., V],
+/// targets [...] -> rank 0; with Reduction::none [...], 0 where ignored. Errors: those of cross_entropy, and a
+/// label_smoothing.
+inline Tensor nll_loss(const Tensor& log_probs, IntArray targets, const CrossEntropyOptions& options = {}) {
+  Op op("nll_loss", log_probs);
+  targets = targets.contiguous();
+  check(options.label_smoothing == 0, "label_smoothing is cross_entropy's");
+  const Index counted = detail::check_targets(log_probs, targets, options);
+  const Array x = log_probs.array().contiguous();
+  const Index classes = log_probs.size(-1);
+  Array losses = Array::zeros(targets.shape()), slope = Array::zeros(x.shape());
+  real* const out = losses.mutate();
+  real* const slopes = slope.mutate();
+  const bool mean = options.reduction == Reduction::mean;
+  for (Index row = 0; row < targets.numel(); ++row) {
+    const Index target = targets.data()[row];
+    if (target == options.ignore_index) continue;
+    out[row] = -x.data()[row * classes + target];
+    slopes[row * classes + target] = mean ? real(-1) / static_cast<real>(counted) : real(-1);
+  }
+  Array result = options.reduction == Reduction::none ? losses : sum(losses);
+  if (mean) result = counted ? result / static_cast<real>(counted) : Array(std::numeric_limits<real>::quiet_NaN());
+  return op.record(result, save(slope, targets.shape()),
+                   [](const Array& dy, Grads& dx, const Array& slope, const Shape& rows) {
+                     dx.add(0, slope * dy.expand(rows).unsqueeze(-1));
+                   });
+}
+
+/// |y - target|, averaged (default), summed, or element by element. Its slope at 0 is 0. Errors: different shapes, as
+/// of mse_loss.
+inline Tensor l1_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
+  Op op("l1_loss", y, target);
+  check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");
+  const Array difference = y.array() - target.array();
+  const Array slope = combine<Array>(difference, [](real d) { return static_cast<real>((d > 0) - (d < 0)); });
+  return detail::reduced_losses(op, map(kernels::table().abs, difference), reduction, slope, -slope);
+}
+
+/// -target log p - (1 - target) log(1 - p) with p = sigmoid(logits), averaged (default), summed, or element by element:
+/// max(x, 0) - x target + log(1 + e^-|x|), in which nothing overflows. Errors: different shapes, as of mse_loss.
+inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                               Reduction reduction = Reduction::mean) {
+  Op op("binary_cross_entropy_with_logits", logits, target);
+  check(logits.shape() == target.shape(), "shapes ", logits.shape(), " and ", target.shape(), " differ");
+  const Array& x = logits.array();
+  const Array losses = combine<Array>(x, target.array(), [](real x, real t) {
+    return (x > 0 ? x : real(0)) - math::product(x, t) + math::log1p(math::exp(-std::abs(x)));
+  });
+  return detail::reduced_losses(op, losses, reduction, map(kernels::table().sigmoid, x) - target.array(), -x);
+}
 
 /// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors: different
 /// shapes; [N, 1] and [N] would broadcast to [N, N], hardly ever intended: if it is, expand() one of them.

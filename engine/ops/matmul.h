@@ -1,4 +1,4 @@
-// matmul and linear, where a model spends nearly all its time.
+// matmul and linear, where a model spends nearly all its time; outer.
 #pragma once
 
 #include "engine/autograd/op.h"
@@ -45,6 +45,17 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
                      const Array d = as_rows(dy);
                      if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(x.shape()));  // dX = dY W
                      detail::linear_weight_gradients(d, dx, as_rows(x));
+                   });
+}
+
+/// a[i] b[j]: a [N], b [M] -> [N, M]. Errors: another rank.
+inline Tensor outer(const Tensor& a, const Tensor& b) {
+  Op op("outer", a, b);
+  check(a.dim() == 1 && b.dim() == 1, "a ", a.shape(), " and b ", b.shape(), " must be lists");
+  return op.record(a.array().unsqueeze(1) * b.array(), save(a, b),
+                   [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
+                     if (dx.wants(0)) dx.add(0, sum(dy * b, 1));
+                     if (dx.wants(1)) dx.add(1, sum(dy * a.unsqueeze(1), 0));
                    });
 }
 

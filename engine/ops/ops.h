@@ -16,6 +16,7 @@
 #include "engine/ops/masks.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/norm.h"
+#include "engine/ops/order.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rotary.h"
 #include "engine/ops/sample.h"

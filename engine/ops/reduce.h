@@ -1,10 +1,11 @@
-// sum, mean, var, max, min over any axes; max and min along one with positions; argmax.
+// sum, mean, var, stddev, norm, logsumexp, max, min over any axes; prod and cumsum along one; max and min along one
+// with positions; argmax, argmin.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
-#include <numeric>
+#include <limits>
 
 #include "engine/array/combine.h"
 #include "engine/array/int_array.h"
@@ -59,18 +60,176 @@ inline Tensor mean(const Tensor& x, const Axes& axes = {}, Flag keepdim = false)
                    });
 }
 
+namespace detail {
+/// x - mean(x) over `axes`, and count - correction, but not below 0.
+struct Centred {
+  Array values;
+  real scale;
+  Centred(const Array& x, const Axes& axes, Real correction) {
+    const real count = static_cast<real>(reduced_count(x.shape(), axes));
+    scale = std::max(count - static_cast<real>(correction), real(0));
+    values = x - sum(x, axes, true) / count;
+  }
+};
+
+/// sqrt(sum(x^2)) over `axes`. Where squares leave the range of `real` and the root does not, x is scaled by a power of
+/// two before.
+inline Array root_of_squares(const Array& x, const Axes& axes, bool keepdim) {
+  const auto finite = [](real v) { return std::isfinite(v); };
+  const Array plain = map(kernels::table().sqrt, sum(x * x, axes, keepdim));
+  if (std::all_of(plain.data(), plain.data() + plain.numel(), finite)) return plain;
+
+  constexpr real small = sizeof(real) == 4 ? real(0x1p-64) : real(0x1p-512);
+  const Array part = x * small;
+  const Array scaled = map(kernels::table().sqrt, sum(part * part, axes, keepdim)) / small;
+  return combine<Array>(plain, scaled, [finite](real p, real s) { return finite(p) ? p : s; });
+}
+
+/// dy / y, but 0 where y is: the slope of a root at 0 counts as 0.
+inline Array over_root(const Array& dy, const Array& y) {
+  return combine<Array>(dy, y, [](real d, real root) { return root == 0 ? real(0) : d / root; });
+}
+}  // namespace detail
+
 /// The variance over `axes`: sum((x - mean)^2) / (count - correction), in two passes. correction 1, the default as in
 /// PyTorch, is the unbiased estimate; 0 the biased one that layer norm uses. One element with correction 1 gives NaN.
 inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
   Op op("var", x);
-  const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
-  const real scale = std::max(count - static_cast<real>(correction), real(0));
-  const Array centred = x.array() - sum(x.array(), axes, true) / count;
-  return op.record(detail::mean_square(centred, axes, keepdim, scale), save(centred, axes, scale),
+  const detail::Centred c(x.array(), axes, correction);
+  return op.record(detail::mean_square(c.values, axes, keepdim, c.scale), save(c.values, axes, c.scale),
                    [](const Array& dy, Grads& dx, const Array& centred, const Axes& axes, real scale) {
                      // the mean's gradient cancels, since the centred values sum to 0
                      dx.add(0, centred * (detail::with_axes(dy, centred.shape(), axes) * (real(2) / scale)));
                    });
+}
+
+/// The standard deviation over `axes`, sqrt(var): PyTorch's std, a name that C++ has taken. Its slope is
+/// (x - mean) / (y (count - correction)), and 0 where y is 0, as in PyTorch.
+inline Tensor stddev(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
+  Op op("stddev", x);
+  const detail::Centred c(x.array(), axes, correction);
+  const Array y = map(kernels::table().sqrt, detail::mean_square(c.values, axes, keepdim, c.scale));
+  return op.record(y, save(c.values, y, axes, c.scale),
+                   [](const Array& dy, Grads& dx, const Array& centred, const Array& y, const Axes& axes, real scale) {
+                     const Array slope = detail::over_root(dy, y) / scale;
+                     dx.add(0, centred * detail::with_axes(slope, centred.shape(), axes));
+                   });
+}
+
+/// The Euclidean norm over `axes`, sqrt(sum(x^2)). Its slope is x / y, and 0 where y is 0, as in PyTorch. An axis
+/// stands in braces: the second argument of PyTorch's is the kind of norm, and here there is this one.
+inline Tensor norm(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
+  Op op("norm", x);
+  const Array y = detail::root_of_squares(x.array(), axes, keepdim);
+  return op.record(y, save(x, y, axes),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
+                     dx.add(0, x * detail::with_axes(detail::over_root(dy, y), x.shape(), axes));
+                   });
+}
+template <detail::Whole N>
+__attribute__((unavailable(
+    "norm(x, {1}) is over axis 1; the norm is always sqrt(sum(x^2)): for another write sum(abs(x)), max(abs(x))")))
+Tensor
+norm(const Tensor& x, N kind, Flag keepdim = false);
+
+/// log(sum(e^x)) over `axes`, computed from x less its maximum, so that nothing overflows. Its slope is softmax(x); 0
+/// where all of x is -infinity. Errors: no elements to reduce.
+inline Tensor logsumexp(const Tensor& x, const Axes& axes, Flag keepdim = false) {
+  Op op("logsumexp", x);
+  const kernels::Table& t = kernels::table();
+  const Array top = combine<Array>(max(x.array(), axes, true), [](real m) { return std::isinf(m) ? real(0) : m; });
+  const Array sums = sum(map(t.exp, x.array() - top), axes, true);
+  const Array y = map(t.log, sums) + top;
+  return op.record(y.reshape(reduced_shape(x.shape(), axes, keepdim)), save(x, y, axes),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
+                     constexpr real low = -std::numeric_limits<real>::infinity();
+                     const auto less = [](real x, real y) { return y == low ? low : x - y; };
+                     const Array share = map(kernels::table().exp, combine<Array>(x, y, less));
+                     dx.add(0, share * detail::with_axes(dy, x.shape(), axes));
+                   });
+}
+
+namespace detail {
+/// f(where the first element of a line lies, the distance to the next), for every line of `shape` along an axis.
+template <class F>
+void for_lines(const Shape& shape, Integer axis, const F& f) {
+  const Shape lines = shape.with(axis, 1);
+  const Along along(shape, axis, lines);
+  for (Index i = 0; i < lines.numel(); ++i) f(along.line(i), along.step);
+}
+
+/// Running sums of x along an axis, from its end if `back`. They are added in double, as in PyTorch.
+inline Array running_sums(const Array& x, Integer axis, bool back) {
+  Array y = copy_of(x);
+  real* const out = y.mutate();
+  const Index extent = x.shape()[axis];
+  for_lines(x.shape(), axis, [&](Index first, Index step) {
+    double total = 0;
+    for (Index i = 0; i < extent; ++i) {
+      real& at = out[first + (back ? extent - 1 - i : i) * step];
+      at = static_cast<real>(total += static_cast<double>(at));
+    }
+  });
+  return y;
+}
+}  // namespace detail
+
+/// y[i] = x[0] + ... + x[i] along an axis: [..., N, ...] -> the same shape. Errors: an axis out of range.
+inline Tensor cumsum(const Tensor& x, Integer axis) {
+  Op op("cumsum", x);
+  return op.record(detail::running_sums(x.array(), axis, false), save(x.shape().axis(axis)),
+                   [](const Array& dy, Grads& dx, int axis) { dx.add(0, detail::running_sums(dy, axis, true)); });
+}
+
+namespace detail {
+/// For every line of x along an axis: dy of its product times the product of the other elements, for each of them.
+inline Array products_of_others(const Array& x, int axis, const Array& dy) {
+  const Array above = dy.contiguous();
+  const real* of_line = above.data();
+  const Index extent = x.shape()[axis];
+  Array y = Array::empty(x.shape());
+  real* const out = y.mutate();
+  for_lines(x.shape(), axis, [&](Index first, Index step) {
+    real before = *of_line++, behind = 1;
+    for (Index i = 0; i < extent; ++i) {
+      out[first + i * step] = before;
+      before *= x.data()[first + i * step];
+    }
+    for (Index i = extent - 1; i >= 0; --i) {
+      out[first + i * step] *= behind;
+      behind *= x.data()[first + i * step];
+    }
+  });
+  return y;
+}
+
+/// Records the products of `in`, the elements of an x of shape `of`, along an axis.
+inline Tensor products(Op& op, const Array& in, Integer axis, const Shape& shape, const Shape& of) {
+  const Index extent = in.shape()[axis];
+  Array y = Array::full(shape, 1);
+  real* out = y.mutate();
+  for_lines(in.shape(), axis, [&](Index first, Index step) {
+    for (Index i = 0; i < extent; ++i) *out *= in.data()[first + i * step];
+    ++out;
+  });
+  return op.record(y, save(in, in.shape().axis(axis), of),
+                   [](const Array& dy, Grads& dx, const Array& in, int axis, const Shape& of) {
+                     dx.add(0, products_of_others(in, axis, dy).reshape(of));
+                   });
+}
+}  // namespace detail
+
+/// The product along an axis. Its slope at an element is the product of the others, also where one of them is 0. The
+/// product of no elements is 1. Errors: an axis out of range.
+inline Tensor prod(const Tensor& x, Integer axis, Flag keepdim = false) {
+  Op op("prod", x);
+  const Shape shape = keepdim ? x.shape().with(axis, 1) : x.shape().without(axis);
+  return detail::products(op, x.array().contiguous(), axis, shape, x.shape());
+}
+/// The product of all elements.
+inline Tensor prod(const Tensor& x) {
+  Op op("prod", x);
+  return detail::products(op, x.array().reshape({x.numel()}).contiguous(), 0, {}, x.shape());
 }
 
 namespace detail {
@@ -126,24 +285,38 @@ inline IntArray argmax(const Tensor& x, Integer axis = -1, Flag keepdim = false)
   const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_before);
   return keepdim ? y : y.reshape(x.shape().without(axis));
 }
+/// The same of the smallest element; NaN counts as smallest.
+inline IntArray argmin(const Tensor& x, Integer axis = -1, Flag keepdim = false) {
+  const Op op("argmin");
+  const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_behind);
+  return keepdim ? y : y.reshape(x.shape().without(axis));
+}
 
-/// The result of max and min along one axis: values, which have a gradient, and their positions.
-struct Extreme {
+/// The result of max, min, sort and topk along one axis: values, which have a gradient, and their positions.
+struct Ranked {
   Tensor values;
   IntArray indices;
+
+  template <class I>
+  __attribute__((unavailable("write max(x, 1).values or .indices, or const auto [values, indices] = max(x, 1)"))) void
+  operator[](I) const;
 };
 
 namespace detail {
-inline Extreme extreme(OpName name, const Tensor& x, Integer axis, Flag keepdim, bool (*before)(real, real)) {
-  Op op(name, x);
-  const IntArray best = arg_extreme(x.array(), axis, before);
-  const Shape shape = keepdim ? best.shape() : x.shape().without(axis);
+/// Records the elements of x that `best` selects along an axis. The gradient goes to them alone.
+inline Ranked ranked(Op& op, const Tensor& x, Integer axis, const IntArray& best, const Shape& shape) {
   const Along along(x.shape(), axis, best.shape());
   const auto rule = [](const Array& dy, Grads& dx, const Shape& from, const IntArray& best, const Along& along) {
-    dx.add(0, along.put(from, best, dy));
+    dx.add(0, along.put(Array::zeros(from), best, dy.reshape(best.shape())));
   };
   return {op.record(along.take(x.array(), best).reshape(shape), save(x.shape(), best, along), rule),
           best.reshape(shape)};
+}
+
+inline Ranked extreme(OpName name, const Tensor& x, Integer axis, Flag keepdim, bool (*before)(real, real)) {
+  Op op(name, x);
+  const IntArray best = arg_extreme(x.array(), axis, before);
+  return ranked(op, x, axis, best, keepdim ? best.shape() : x.shape().without(axis));
 }
 template <class T>
 concept TensorLike = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
@@ -153,25 +326,13 @@ concept TensorLike = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
 /// the gradient goes; NaN wins. max(x, {1}), in contrast, reduces any axes and shares the gradient. Errors: an empty
 /// axis.
 template <detail::TensorLike T, detail::Whole Axis>
-Extreme max(const T& x, Axis axis, Flag keepdim = false) {
+Ranked max(const T& x, Axis axis, Flag keepdim = false) {
   return detail::extreme("max", x, axis, keepdim, detail::ranks_before);
 }
 /// The same of the smallest element.
 template <detail::TensorLike T, detail::Whole Axis>
-Extreme min(const T& x, Axis axis, Flag keepdim = false) {
+Ranked min(const T& x, Axis axis, Flag keepdim = false) {
   return detail::extreme("min", x, axis, keepdim, detail::ranks_behind);
-}
-
-/// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN
-/// counts as largest. Errors: a k outside [0, n].
-inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& first) {
-  check_in("rank_first", k >= 0 && k <= n, "k = ", k, " is outside [0, ", n, "]");
-  first.resize(static_cast<std::size_t>(n));
-  std::iota(first.begin(), first.end(), Index(0));
-  std::partial_sort(first.begin(), first.begin() + k, first.end(), [row](Index a, Index b) {
-    return detail::ranks_before(row[a], row[b]) || (!detail::ranks_before(row[b], row[a]) && a < b);
-  });
-  first.resize(static_cast<std::size_t>(k));
 }
 
 }  // namespace mote

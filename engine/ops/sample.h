@@ -43,6 +43,9 @@ inline Tensor uniform(Real low, Real high, const Shape& shape, const Generator& 
 inline Tensor randn(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out); });
 }
+/// The same with the shape of x: PyTorch's rand_like, randn_like.
+inline Tensor rand_like(const Tensor& x, const Generator& random) { return rand(x.shape(), random); }
+inline Tensor randn_like(const Tensor& x, const Generator& random) { return randn(x.shape(), random); }
 /// Normal values with one mean and standard deviation. Errors: std below 0.
 inline Tensor normal(Real mean, Real std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });

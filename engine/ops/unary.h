@@ -1,5 +1,7 @@
-// exp, log, sqrt, sin, cos, abs and powers, element by element.
+// exp, log, sqrt, sin, cos, abs, rounding, powers and remainders, element by element.
 #pragma once
+
+#include <cmath>
 
 #include "engine/array/combine.h"
 #include "engine/array/mask.h"
@@ -15,6 +17,18 @@ inline Tensor exp(const Tensor& x) {
 /// The natural logarithm: -infinity at 0, NaN below.
 inline Tensor log(const Tensor& x) {
   return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Saved::input);  // dy / x
+}
+
+/// log(1 + x) without loss of digits near 0: -infinity at -1, NaN below.
+inline Tensor log1p(const Tensor& x) {
+  return pointwise(
+      "log1p", x, [](real x) { return math::log1p(x); }, [](real x) { return 1 / (1 + x); });
+}
+
+/// e^x - 1 without loss of digits near 0.
+inline Tensor expm1(const Tensor& x) {
+  return pointwise(
+      "expm1", x, [](real x) { return math::expm1(x); }, [](real x) { return math::exp(x); });
 }
 
 /// The square root: NaN below 0. Its gradient 1 / (2 sqrt(x)) is infinite at 0.
@@ -43,6 +57,43 @@ inline Tensor abs(const Tensor& x) {
   Op op("abs", x);
   return op.record(map(kernels::table().abs, x.array()), save(x),
                    [](const Array& dy, Grads& dx, const Array& x) { dx.add(0, dy * map(kernels::table().sign, x)); });
+}
+
+namespace detail {
+/// The op y = f(x) of an f with steps: its gradient is 0 everywhere, as in PyTorch.
+template <class F>
+Tensor steps(OpName name, const Tensor& x, const F& f) {
+  Op op(name, x);
+  return op.record(combine<Array>(x.array(), f),
+                   [](const Array& dy, Grads& dx) { dx.add(0, Array::zeros(dy.shape())); });
+}
+}  // namespace detail
+
+/// The next whole number below, above, or nearest to x, the even one of two; NaN and infinities stay. The gradient of
+/// these is 0.
+inline Tensor floor(const Tensor& x) {
+  return detail::steps("floor", x, [](real x) { return std::floor(x); });
+}
+inline Tensor ceil(const Tensor& x) {
+  return detail::steps("ceil", x, [](real x) { return std::ceil(x); });
+}
+inline Tensor round(const Tensor& x) {
+  return detail::steps("round", x, [](real x) { return std::nearbyint(x); });
+}
+/// To so many digits after the point: round(x 10^decimals) / 10^decimals, or tens for -1. Errors: decimals outside
+/// [-30, 30].
+inline Tensor round(const Tensor& x, Integer decimals) {
+  check_in("round", decimals >= -30 && decimals <= 30, "decimals ", decimals, " must be within -30 and 30");
+  const real ten = math::pow(real(10), static_cast<real>(std::abs(Index(decimals))));
+  const bool digits = decimals > 0;
+  return detail::steps("round", x, [ten, digits](real x) {
+    return digits ? std::nearbyint(x * ten) / ten : std::nearbyint(x / ten) * ten;
+  });
+}
+
+/// 1, 0 or -1; 0 of NaN, as in PyTorch. The gradient is 0.
+inline Tensor sign(const Tensor& x) {
+  return detail::steps("sign", x, [](real x) { return static_cast<real>((x > 0) - (x < 0)); });
 }
 
 namespace detail {
@@ -86,5 +137,32 @@ inline Tensor pow(const Tensor& a, const Tensor& b) {
     }
   });
 }
+
+namespace detail {
+/// What is left of a after whole multiples of b, with the sign of b: rounded at most once.
+inline real remainder_of(real a, real b) {
+  const real rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+/// floor(a / b), also where a / b is rounded to the next whole number.
+inline real floor_quotient(real a, real b) {
+  if (b == 0) return a / b;
+  const real rest = std::fmod(a, b), quotient = (a - rest) / b;
+  return std::nearbyint(rest != 0 && (rest < 0) != (b < 0) ? quotient - 1 : quotient);
+}
+}  // namespace detail
+
+/// a - floor(a / b) b, element by element with broadcasting, as Python's %: it has the sign of b. NaN where b is 0.
+/// d/da = 1, d/db = -floor(a / b). Errors: shapes that do not broadcast.
+inline Tensor remainder(const Tensor& a, const Tensor& b) {
+  Op op("remainder", a, b);
+  const Array y = combine<Array>(a.array(), b.array(), detail::remainder_of);
+  return op.record(y, save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
+    if (dx.wants(0)) dx.add(0, dy);
+    if (dx.wants(1)) dx.add(1, -(dy * combine<Array>(a, b, detail::floor_quotient)));
+  });
+}
+inline Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, b); }
+inline Tensor operator%(const Tensor& x, Number auto s) { return remainder(x, Tensor(s)); }
 
 }  // namespace mote

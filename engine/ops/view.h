@@ -1,4 +1,4 @@
-// Ops that rearrange elements without changing them: reshape, transpose, slice, concat, expand and others.
+// Ops that rearrange elements without changing them: reshape, transpose, slice, concat, expand, flip and others.
 #pragma once
 
 #include "engine/array/int_array.h"
@@ -26,6 +26,30 @@ inline Tensor reshape(const Tensor& x, const Shape& shape) {
   Op op("reshape", x);
   return detail::reshaped(op, x, x.array().reshape(shape));
 }
+
+/// Axes start to end, both included, as one: [A, B, C] -> [A B C]. Errors: an axis out of range, start behind end.
+inline Tensor flatten(const Tensor& x, Integer start = 0, Integer end = -1) {
+  Op op("flatten", x);
+  if (x.dim() == 0) return detail::reshaped(op, x, x.array().reshape({1}));
+  const int first = x.shape().axis(start), last = x.shape().axis(end);
+  check(first <= last, "axis ", start, " stands behind axis ", end, " of ", x.shape());
+  Shape shape = x.shape();
+  Index together = 1;
+  for (int i = first; i <= last; ++i) {
+    together *= shape[first];
+    shape = shape.without(first);
+  }
+  return detail::reshaped(op, x, x.array().reshape(shape.insert(first, together)));
+}
+
+template <std::integral I, class... More>
+__attribute__((unavailable("a shape stands in braces: write reshape(x, {3, 2})"))) Tensor reshape(const Tensor&, I,
+                                                                                                  More...);
+template <std::integral I, class... More>
+__attribute__((unavailable("a shape stands in braces: write view(x, {3, 2})"))) Tensor view(const Tensor&, I, More...);
+template <std::integral I, class... More>
+__attribute__((unavailable("axes stand in braces: write permute(x, {1, 0})"))) Tensor permute(const Tensor&, I,
+                                                                                              More...);
 
 /// As reshape, but never copies. Errors: strides that do not allow it (transposed, sliced): use reshape.
 inline Tensor view(const Tensor& x, std::initializer_list<Integer> extents) {
@@ -82,8 +106,15 @@ inline Tensor select(const Tensor& x, Integer axis, Integer position) {
   });
 }
 
-/// Parts of the given sizes along an axis, in order. Errors: sizes that do not add up to the extent.
-inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, Integer axis = 0) {
+/// The same of indices.
+inline IntArray slice(const IntArray& x, Integer axis, Integer start, Integer end, Integer step = 1) {
+  return x.slice(axis, start, end, step);
+}
+
+namespace detail {
+/// Parts of the given sizes, or of one size, along an axis.
+template <class A>
+std::vector<A> parts_of(const A& x, const std::vector<Index>& sizes, Integer axis) {
   const Op op("split");
   Index total = 0;
   for (const Index n : sizes) {
@@ -93,7 +124,7 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
   }
   check(total == x.shape()[axis], "sizes add up to ", total, ", but axis ", axis, " of ", x.shape(), " has ",
         x.shape()[axis]);
-  std::vector<Tensor> parts;
+  std::vector<A> parts;
   Index start = 0;
   for (const Index n : sizes) {
     parts.push_back(slice(x, axis, start, start + n));
@@ -101,16 +132,38 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
   }
   return parts;
 }
-
-/// Parts of `size` along an axis; the last may be smaller. Errors: size < 1. A number alone: {2} is a list of sizes.
-template <detail::Whole Number>
-std::vector<Tensor> split(const Tensor& x, Number number, Integer axis = 0) {
+template <class A>
+std::vector<A> equal_parts(const A& x, Index size, Integer axis) {
   const Op op("split");
-  const Index size = Integer(number);
   check(size >= 1, "size ", size, " must be at least 1");
   std::vector<Index> sizes;
   for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min(size, left));
-  return split(x, sizes, axis);
+  return parts_of(x, sizes, axis);
+}
+template <class A>
+std::vector<A> chunks(const A& x, Integer count, Integer axis) {
+  const Op op("chunk");
+  check(count >= 1, "count ", count, " must be at least 1");
+  return equal_parts(x, std::max<Index>(1, x.shape()[axis] / count + (x.shape()[axis] % count != 0)), axis);
+}
+}  // namespace detail
+
+/// Parts of the given sizes along an axis, in order. Errors: sizes that do not add up to the extent.
+inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, Integer axis = 0) {
+  return detail::parts_of(x, sizes, axis);
+}
+inline std::vector<IntArray> split(const IntArray& x, const std::vector<Index>& sizes, Integer axis = 0) {
+  return detail::parts_of(x, sizes, axis);
+}
+
+/// Parts of `size` along an axis; the last may be smaller. Errors: size < 1. A number alone: {2} is a list of sizes.
+template <detail::Whole Number>
+std::vector<Tensor> split(const Tensor& x, Number size, Integer axis = 0) {
+  return detail::equal_parts(x, Integer(size), axis);
+}
+template <detail::Whole Number>
+std::vector<IntArray> split(const IntArray& x, Number size, Integer axis = 0) {
+  return detail::equal_parts(x, Integer(size), axis);
 }
 
 template <std::floating_point Number>
@@ -119,9 +172,10 @@ __attribute__((unavailable("an integer stands here, not a fraction: write 1, not
 
 /// At most `count` parts of equal size (the last may be smaller) along an axis. Errors: count < 1.
 inline std::vector<Tensor> chunk(const Tensor& x, Integer count, Integer axis = 0) {
-  const Op op("chunk");
-  check(count >= 1, "count ", count, " must be at least 1");
-  return split(x, std::max<Index>(1, x.shape()[axis] / count + (x.shape()[axis] % count != 0)), axis);
+  return detail::chunks(x, count, axis);
+}
+inline std::vector<IntArray> chunk(const IntArray& x, Integer count, Integer axis = 0) {
+  return detail::chunks(x, count, axis);
 }
 
 /// Every position of an axis as a separate tensor, without that axis.
@@ -175,6 +229,15 @@ inline Tensor squeeze(const Tensor& x, Integer axis) {
   return detail::reshaped(op, x, x.array().squeeze(axis));
 }
 
+/// Removes all axes of extent 1.
+inline Tensor squeeze(const Tensor& x) {
+  Op op("squeeze", x);
+  Shape shape = x.shape();
+  for (int axis = shape.rank() - 1; axis >= 0; --axis)
+    if (shape[axis] == 1) shape = shape.without(axis);
+  return detail::reshaped(op, x, x.array().reshape(shape));
+}
+
 /// Stacks tensors of one shape along a new axis: n of [A, B] with axis 0 -> [n, A, B].
 /// Errors: no tensors, different shapes.
 inline Tensor stack(const std::vector<Tensor>& parts, Integer axis = 0) {
@@ -196,6 +259,120 @@ inline IntArray stack(const std::vector<IntArray>& parts, Integer axis = 0) {
 inline Tensor expand(const Tensor& x, const Shape& shape) {
   Op op("expand", x);
   return op.record(x.array().expand(shape), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+}
+
+/// The whole of x so many times along each axis: x [A, B] by {2, 3} -> [2A, 3B]. More counts than axes make new leading
+/// axes. Errors: fewer counts than axes, a count below 0.
+inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
+  Op op("repeat", x);
+  const std::span<const Index> times = detail::plain(counts);
+  const int rank = static_cast<int>(times.size());
+  check(rank >= x.dim(), rank, " counts are fewer than the axes of x ", x.shape());
+  Array y = x.array();
+  while (y.rank() < rank) y = y.unsqueeze(0);
+  const Shape from = y.shape();
+  for (int axis = 0; axis < rank; ++axis) {
+    const Index n = times[static_cast<std::size_t>(axis)];
+    check(n >= 0, "count ", n, " must be at least 0");
+    if (n == 1) continue;
+    const Shape stretched = y.shape().insert(axis, n), joined = y.shape().with(axis, n * y.shape()[axis]);
+    y = y.unsqueeze(axis).expand(stretched).reshape(joined);
+  }
+  return op.record(y, save(from, x.shape()), [](const Array& dy, Grads& dx, const Shape& from, const Shape& shape) {
+    Array d = dy;
+    for (int axis = 0; axis < from.rank(); ++axis) {
+      const Index extent = from[axis], n = extent == 0 ? 0 : d.shape()[axis] / extent;
+      if (n != 1) d = sum(d.reshape(d.shape().with(axis, extent).insert(axis, n)), axis);
+    }
+    dx.add(0, d.reshape(shape));
+  });
+}
+
+namespace detail {
+/// x with what stands at position i of an axis at position to(i).
+template <class To>
+Array moved_along(const Array& x, int axis, const To& to) {
+  const Array in = x.contiguous();
+  Array y = Array::empty(x.shape());
+  const Index n = x.shape()[axis];
+  Index inner = 1;
+  for (int i = axis + 1; i < x.rank(); ++i) inner *= x.shape()[i];
+  real* const out = y.mutate();
+  for (Index run = 0; run * inner < x.numel(); ++run)
+    std::copy_n(in.data() + run * inner, inner, out + (run / n * n + to(run % n)) * inner);
+  return y;
+}
+inline Array flipped(Array x, const Axes& axes) {
+  for (const Index axis : axes.of(x.rank())) {
+    const Index last = x.shape()[axis] - 1;
+    x = moved_along(x, static_cast<int>(axis), [last](Index i) { return last - i; });
+  }
+  return x;
+}
+inline Array rolled(const Array& x, int axis, Index shift) {
+  const Index n = x.shape()[axis];
+  const Index by = n == 0 ? 0 : (shift % n + n) % n;
+  return moved_along(x, axis, [n, by](Index i) { return (i + by) % n; });
+}
+}  // namespace detail
+
+/// The elements of these axes in reverse order. Errors: an axis out of range or listed twice, no axis.
+inline Tensor flip(const Tensor& x, const Axes& axes) {
+  Op op("flip", x);
+  check(!axes.empty(), "say which axes: flip(x, {0})");
+  return op.record(detail::flipped(x.array(), axes), save(axes),
+                   [](const Array& dy, Grads& dx, const Axes& axes) { dx.add(0, detail::flipped(dy, axes)); });
+}
+
+/// What stands at position i of an axis moves to i + shift; what leaves at the end comes back at the start. Errors: an
+/// axis out of range.
+inline Tensor roll(const Tensor& x, Integer shift, Integer axis) {
+  Op op("roll", x);
+  const int a = x.shape().axis(axis);
+  return op.record(detail::rolled(x.array(), a, shift), save(a, shift),
+                   [](const Array& dy, Grads& dx, int a, Integer by) { dx.add(0, detail::rolled(dy, a, -by)); });
+}
+
+namespace detail {
+/// A matrix of this shape with d on its diagonal, and back.
+inline Array diagonal_matrix(const Array& d, const Shape& shape) {
+  Array y = Array::zeros(shape);
+  real* const out = y.mutate();
+  const Array in = d.contiguous();
+  for (Index i = 0; i < in.numel(); ++i) out[i * (shape[1] + 1)] = in.data()[i];
+  return y;
+}
+inline Array diagonal_of(const Array& m) {
+  const Array in = m.contiguous();
+  const Index n = std::min(m.shape()[0], m.shape()[1]);
+  Array y = Array::empty({n});
+  real* const out = y.mutate();
+  for (Index i = 0; i < n; ++i) out[i] = in.data()[i * (m.shape()[1] + 1)];
+  return y;
+}
+}  // namespace detail
+
+/// Of a list [N] the matrix [N, N] with it on the diagonal; of a matrix its diagonal. Errors: another rank.
+inline Tensor diag(const Tensor& x) {
+  Op op("diag", x);
+  check(x.dim() == 1 || x.dim() == 2, "x ", x.shape(), " must be a list or a matrix");
+  if (x.dim() == 1)
+    return op.record(detail::diagonal_matrix(x.array(), {x.numel(), x.numel()}),
+                     [](const Array& dy, Grads& dx) { dx.add(0, detail::diagonal_of(dy)); });
+  return op.record(detail::diagonal_of(x.array()), save(x.shape()), [](const Array& dy, Grads& dx, const Shape& shape) {
+    dx.add(0, detail::diagonal_matrix(dy, shape));
+  });
+}
+
+/// The sum of a matrix's diagonal. Errors: another rank.
+inline Tensor trace(const Tensor& x) {
+  Op op("trace", x);
+  check(x.dim() == 2, "x ", x.shape(), " must be a matrix");
+  return op.record(sum(detail::diagonal_of(x.array())), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& shape) {
+                     const Array each = dy.expand({std::min(shape[0], shape[1])});
+                     dx.add(0, detail::diagonal_matrix(each, shape));
+                   });
 }
 
 namespace detail {

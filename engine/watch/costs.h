@@ -27,7 +27,7 @@ struct OpCosts {
 using CostRow = std::function<OpCosts(const Event& recorded)>;
 
 /// Gives an op a row, or another one. Without a row an op costs one operation per element of its result, a view none.
-/// Call it once, where the program begins: set_costs("softplus", per_element(4, {2})).
+/// Call it once, where the program begins: set_costs("softsign", per_element(3, {2})).
 void set_costs(const std::string& op, CostRow row);
 
 /// So many operations for each element of the first input, or of the result if that has more: forward, and for the

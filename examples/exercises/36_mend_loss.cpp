@@ -40,5 +40,5 @@ std::vector<double> train_classifier(const Classifier& model, const Tensor& x, c
 
 /// The share of points whose likeliest class is the right one.
 double right_share(const Classifier& model, const Tensor& x, const IntArray& classes) {
-  return mean(tensor(eq(argmax(model(x)), classes))).item();
+  return mean(tensor(argmax(model(x)) == classes)).item();
 }

@@ -21,7 +21,7 @@
 /// The share of the second halves that the model foresees.
 double foreseen(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1], n = T / 2;
-  return mean(tensor(eq(argmax(model(ids)).slice(1, n - 1, T - 1), ids.slice(1, n, T)))).item();
+  return mean(tensor(argmax(model(ids)).slice(1, n - 1, T - 1) == ids.slice(1, n, T))).item();
 }
 
 /// The layer and the head, both counted from 0, and what is foreseen without it, such as {1, 0, 0.25}.

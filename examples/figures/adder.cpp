@@ -37,7 +37,7 @@ Tensor loss_of(const AdderModel& model, const Batch& sums) {
 /// gets right, for there the first wrong one spoils a row, too.
 Index right(const AdderModel& model, const IntArray& ids, const IntArray& answers) {
   const NoGrad no_grad;
-  return static_cast<Index>(sum(min(tensor(eq(argmax(model(ids), -1), answers)), {1})).item());
+  return static_cast<Index>(sum(min(tensor(argmax(model(ids), -1) == answers), {1})).item());
 }
 
 struct Start {

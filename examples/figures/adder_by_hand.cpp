@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     for (Index row = 0; row < 10'010; row += 1001) {
       const IntArray answers = board.answers.slice(0, row, row + 1001);
       const IntArray ids = concat({board.prompts.slice(0, row, row + 1001), answers.slice(1, 0, 10)}, 1);
-      const Tensor hits = tensor(eq(argmax(model(ids), -1), answers));
+      const Tensor hits = tensor(argmax(model(ids), -1) == answers);
       right += static_cast<Index>(sum(min(hits, {1})).item());
     }
     std::printf("%d parameters: %d of 10,010 sums right, in %.2f s\n", static_cast<int>(parameter_count(model)),

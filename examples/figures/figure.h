@@ -30,7 +30,7 @@ inline void train(const mote::GPT& model, const mote::Task& task, int steps, dou
 inline double percent_right(const mote::GPT& model, const mote::Batch& batch) {
   const mote::NoGrad no_grad;
   const mote::Tensor asked = tensor(batch.targets != -1);
-  const mote::Tensor right = tensor(eq(argmax(model(batch.ids)), batch.targets)) * asked;
+  const mote::Tensor right = tensor(argmax(model(batch.ids)) == batch.targets) * asked;
   return 100 * number(sum(right) / sum(asked));
 }
 

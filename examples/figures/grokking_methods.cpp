@@ -63,7 +63,7 @@ std::pair<int, double> train(const Method& method, Index modulus, Index seed) {
   const auto right = [&] {
     const NoGrad no_grad;
     const IntArray said = argmax(read(weights, all.ids.slice(0, known, pairs)).first, -1);
-    return static_cast<double>(mean(tensor(eq(said, all.sums.slice(0, known, pairs)))).item());
+    return static_cast<double>(mean(tensor(said == all.sums.slice(0, known, pairs))).item());
   };
   int steps = 3000;
   double seconds = 0;

@@ -69,7 +69,7 @@ double right(Reader& model, Index n, const Generator& random) {
   double all = 0;
   for (int batch = 0; batch < 20; ++batch) {
     const Rows rows = rows_of(model.problem, 10, n, false, random);
-    const Tensor hit = tensor(eq(argmax(model.logits(rows), -1), rows.targets));
+    const Tensor hit = tensor(argmax(model.logits(rows), -1) == rows.targets);
     all += static_cast<double>(sum(min(maximum(hit, tensor(rows.targets == -1)), {1})).item());
   }
   return all / 2;

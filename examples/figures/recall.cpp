@@ -79,7 +79,7 @@ std::pair<double, unsigned long long> train(const std::string& mixer, Index widt
   fit(optimizer, loss, {.schedule = rate});
   const NoGrad no_grad;
   const Batch batch = task.batch(200, Split::validation, random);
-  const double right = static_cast<double>(sum(tensor(eq(argmax(model(batch.ids), -1), batch.targets))).item());
+  const double right = static_cast<double>(sum(tensor(argmax(model(batch.ids), -1) == batch.targets)).item());
   return {right / static_cast<double>(2 * pairs), hash_of(parameters(model))};
 }
 

@@ -89,7 +89,7 @@ double train(const char* what, const Model& model, const Data& data, const Data&
     optimizer.step();
   }
   const NoGrad no_grad;
-  const auto right = [&model](const Data& d) { return number(mean(tensor(eq(argmax(model(d.x)), d.y)))); };
+  const auto right = [&model](const Data& d) { return number(mean(tensor(argmax(model(d.x)) == d.y))); };
   const double known = right(data), others = right(fresh);
   std::printf("   %-30s right for %3.0f %% of its points, %3.0f %% of fresh ones\n", what, 100 * known, 100 * others);
   return others;

@@ -106,7 +106,7 @@ void learned(const Generator& random) {
   }
   const NoGrad no_grad;
   const auto [ids, answers] = questions(1000, random);
-  const double right = 1000 * number(mean(tensor(eq(argmax(model(ids)), answers))));
+  const double right = 1000 * number(mean(tensor(argmax(model(ids)) == answers)));
   claim(right >= 990, std::to_string(std::lround(right)) + " of 1000 new questions are answered right");
   const MultiHeadAttention& layer = model.look;
   const Tensor x = model.tokens(ids), layers_own = layer(x);

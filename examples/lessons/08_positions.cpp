@@ -105,7 +105,7 @@ std::array<double, 3> learn(Way way) {
   const NoGrad no_grad;
   const auto [ids, answers] = rows(500, longer, random);
   const auto [weights, values] = model.look(model.tokens(ids), causal_mask(longer));
-  const Tensor right = tensor(eq(argmax(model.out(matmul(weights, values))), answers)), asked = tensor(answers != -1);
+  const Tensor right = tensor(argmax(model.out(matmul(weights, values))) == answers), asked = tensor(answers != -1);
   const Tensor back = sum(slice(weights, 2, 0, trained), {2});
   const auto share = [&](const Tensor& x, Index from, Index to) {
     return 100 * number(sum(slice(x * asked, 1, from, to)) / sum(slice(asked, 1, from, to)));

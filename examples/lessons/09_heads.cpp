@@ -108,7 +108,7 @@ Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = f
   }
   const NoGrad no_grad;
   const Batch test = sums(500, Split::validation, fresh);
-  const Tensor right = tensor(eq(argmax(model(test.ids, mask)), test.targets)), asked = tensor(test.targets != -1);
+  const Tensor right = tensor(argmax(model(test.ids, mask)) == test.targets), asked = tensor(test.targets != -1);
   IntArray pairs({49, 16}), sum_of({49, 1}), wrong({49, 1});
   for (Index i = 0; i < 49; ++i) {
     pairs.mutate()[16 * i + 14] = i / 7;

@@ -107,7 +107,7 @@ void lesson() {
   claim(loss < 0.3, "the first test of any model: it learns 16 pairs by heart, to a loss of " + std::to_string(loss));
   const auto right = [](const GPT& model, const Questions& q) {
     const NoGrad no_grad;
-    return number(mean(tensor(eq(argmax(scores(model, q.prompts)), q.answers.select(1, 0)))));
+    return number(mean(tensor(argmax(scores(model, q.prompts)) == q.answers.select(1, 0))));
   };
   double by_heart = 0, last = 1500, unseen = 0;
   for (const double decay : {1, 0}) {

@@ -106,7 +106,7 @@ Tensor train(const char* name, const Model& model, const IntArray& fresh) {  // 
     optimizer.step();
   }
   const NoGrad no_grad;
-  const Tensor right = tensor(eq(write(model, fresh), backwards(fresh))), rows = min(right, {1});
+  const Tensor right = tensor(write(model, fresh) == backwards(fresh)), rows = min(right, {1});
   std::printf("   %-29s %8.3f %9.1f %9.1f\n", name, number(loss), 100 * number(mean(right)), 100 * number(mean(rows)));
   return right;
 }

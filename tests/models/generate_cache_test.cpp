@@ -20,13 +20,14 @@ TEST_CASE("generate: the same tokens with and without a cache, within block_size
         const IntArray expected = greedy_by_hand(m, prompt, count);
         for (const bool cached : {true, false}) {
           const GenerateOptions greedy{.temperature = 0, .use_cache = cached};
-          CHECK_MESSAGE(m.generate(prompt, count, greedy, Generator(1)) == expected, fields_text(c), ", T = ", T);
+          CHECK_MESSAGE(equal(m.generate(prompt, count, greedy, Generator(1)), expected), fields_text(c), ", T = ", T);
         }
         const GenerateOptions with{.temperature = 1.3, .top_k = 7, .top_p = 0.95};
         GenerateOptions without = with;
         without.use_cache = false;
-        CHECK_MESSAGE(m.generate(prompt, count, with, Generator(5)) == m.generate(prompt, count, without, Generator(5)),
-                      fields_text(c), ", T = ", T);
+        CHECK_MESSAGE(
+            equal(m.generate(prompt, count, with, Generator(5)), m.generate(prompt, count, without, Generator(5))),
+            fields_text(c), ", T = ", T);
       }
     }
 }
@@ -40,8 +41,8 @@ TEST_CASE("generate with a cache: the same text under every instruction set and 
     const IntArray prompt = random_tokens({4, 3}, 11, 2);
     const GenerateOptions options{.temperature = 1.2, .top_p = 0.9};
     const IntArray text = m.generate(prompt, 20, options, Generator(6));
-    on_all_hardware({1, 4}, [&] { CHECK(m.generate(prompt, 20, options, Generator(6)) == text); });
-    CHECK(!(m.generate(prompt, 20, options, Generator(7)) == text));
+    on_all_hardware({1, 4}, [&] { CHECK(equal(m.generate(prompt, 20, options, Generator(6)), text)); });
+    CHECK_FALSE(equal(m.generate(prompt, 20, options, Generator(7)), text));
   }
 }
 

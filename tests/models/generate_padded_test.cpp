@@ -23,14 +23,14 @@ const std::vector<std::vector<Index>> prompts{{3, 1, 4}, {1}, {5, 9, 2, 6, 5}, {
 TEST_CASE("generate: a prompt padded on the left gives the tokens and the logits that it gives alone, bit for bit") {
   constexpr Index pad = 10, count = 12;  // far beyond block_size 9
   const IntArray ids = pad_left(prompts, pad);
-  CHECK(ids.slice(0, 0, 2) == ints({{10, 10, 3, 1, 4}, {10, 10, 10, 10, 1}}));
+  CHECK(equal(ids.slice(0, 0, 2), ints({{10, 10, 3, 1, 4}, {10, 10, 10, 10, 1}})));
   for (const GPTConfig& c : all_kinds()) {
     GPT m = lively_gpt(c);
     for (const bool use_cache : {true, false}) {
       const GenerateOptions o{.temperature = 0, .pad_token = pad, .use_cache = use_cache};
       const Logits together(c.vocab_size);
       const IntArray all = m.generate(ids, count, o, Generator(1));
-      CHECK(all.slice(1, 0, 5) == ids);
+      CHECK(equal(all.slice(1, 0, 5), ids));
       // Groups run from the least padding on: rows 2; 0, 3; 4; 1. The logits of row b after each of its tokens:
       const std::vector<Index> place{1, 4, 0, 2, 3};
       const std::vector<Array> seen = together.rows;
@@ -40,7 +40,7 @@ TEST_CASE("generate: a prompt padded on the left gives the tokens and the logits
         const IntArray prompt({1, length}, prompts[b]);
         const Logits alone(c.vocab_size);
         const IntArray one = m.generate(prompt, count, {.temperature = 0, .use_cache = use_cache}, Generator(1));
-        CHECK_MESSAGE(all.slice(0, row, row + 1).slice(1, 5 - length, 5 + count) == one, fields_text(c));
+        CHECK_MESSAGE(equal(all.slice(0, row, row + 1).slice(1, 5 - length, 5 + count), one), fields_text(c));
         for (std::size_t step = 0; step < count; ++step)
           CHECK(same_bits(alone.rows[step], seen[step * 5 + static_cast<std::size_t>(place[b])]));
       }
@@ -56,7 +56,7 @@ TEST_CASE("generate: padded rows sample in the order of the rows, 2 B V words fo
   const IntArray all = m.generate(ids, 3, o, random);
   for (int i = 0; i < 3 * 2 * 5 * 11; ++i) same.next_u32();
   CHECK(random.get_state() == same.get_state());
-  CHECK(m.generate(ids, 3, o, Generator(3)) == all);
+  CHECK(equal(m.generate(ids, 3, o, Generator(3)), all));
   for (const Index pad : {10, 100}) {  // a row that has ended repeats pad_token, in the vocabulary or not
     GenerateOptions stops = o;
     stops.stop_token = all.at({0, 5});
@@ -80,16 +80,16 @@ TEST_CASE("generate: padded rows sample in the order of the rows, 2 B V words fo
     CHECK(filled > 0);
   }
   REFUSES(m.generate(ids, std::numeric_limits<Index>::max(), o, Generator(1)));
-  CHECK(m.generate(ints({{1, 2}}), 2, {.temperature = 0, .pad_token = 100}, Generator(1)) ==
-        m.generate(ints({{1, 2}}), 2));  // an id that no row begins with, nor in the vocabulary
-  for (const Index stop : {-1, 0})       // inside a prompt it is an id like any other, and here none
+  CHECK(equal(m.generate(ints({{1, 2}}), 2, {.temperature = 0, .pad_token = 100}, Generator(1)),
+              m.generate(ints({{1, 2}}), 2)));  // an id that no row begins with, nor in the vocabulary
+  for (const Index stop : {-1, 0})              // inside a prompt it is an id like any other, and here none
     REFUSES(m.generate(ints({{5, 100, 3}}), 2, {.temperature = 0, .stop_token = stop, .pad_token = 100}, Generator(1)));
   CHECK(m.generate(IntArray({0, 3}), 2, {.pad_token = 10}, Generator(1)).shape() == Shape{0, 5});
 }
 
 TEST_CASE("pad_left: shapes and refusals") {
-  CHECK(pad_left({{1, 2, 3}, {4}}, 0) == ints({{1, 2, 3}, {0, 0, 4}}));
-  CHECK(pad_left({{7}}, -5) == ints({{7}}));
+  CHECK(equal(pad_left({{1, 2, 3}, {4}}, 0), ints({{1, 2, 3}, {0, 0, 4}})));
+  CHECK(equal(pad_left({{7}}, -5), ints({{7}})));
   CHECK(pad_left({}, 0).shape() == Shape{0, 0});
   REFUSES(pad_left({{1}, {}}, 0));
 }

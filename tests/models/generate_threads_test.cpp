@@ -20,7 +20,7 @@ void generate_together(GPT& model, const std::vector<IntArray>& alone) {
   std::vector<std::thread> pool;
   for (int t = 0; t < threads_at_once; ++t)
     pool.emplace_back([&] {
-      for (int i = 0; i < texts; ++i) right += text_of(model, i) == alone[static_cast<std::size_t>(i)];
+      for (int i = 0; i < texts; ++i) right += equal(text_of(model, i), alone[static_cast<std::size_t>(i)]);
     });
   for (std::thread& t : pool) t.join();
   CHECK(right == threads_at_once * texts);

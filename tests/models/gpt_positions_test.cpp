@@ -51,7 +51,7 @@ TEST_CASE("GPT: longer than block_size names both numbers, unless a window makes
       for (Index t = 1; t < 10; ++t) CHECK(same_bits(m(ids.slice(1, 0, t)).array(), y.slice(1, 0, t)));
     } else {
       REFUSES(m(ids));
-      CHECK(m.generate(ids, 2).slice(1, 10, 12) == m.generate(ids.slice(1, 1, 10), 2).slice(1, 9, 11));
+      CHECK(equal(m.generate(ids, 2).slice(1, 10, 12), m.generate(ids.slice(1, 1, 10), 2).slice(1, 9, 11)));
     }
   }
 }

@@ -190,5 +190,25 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   CHECK(refused([](GPTConfig& c) { c.block.projections.block_size = 5; }) == once);
 }
 
+TEST_CASE("GPT: Init::twice draws nanoGPT's weights for a seed") {
+  // torch.manual_seed(1337); the layers of nanoGPT's GPT for these sizes, then its init: the first numbers of each
+  const GPT model(GPTConfig{6, 11, 2, 2, 8}, Init::twice(Generator(1337)));
+  const auto begins = [&](const std::string& name, const std::vector<double>& first) {
+    for (const NamedParameter& p : named_parameters(model)) {
+      if (p.name != name) continue;
+      std::vector<real> got = p.parameter.value().to_vector();
+      got.resize(first.size());
+      CHECK_MESSAGE(distance(got, first) < 1e-9, name);
+      return;
+    }
+    FAIL(name);
+  };
+  begins("transformer.wte.weight", {-0.0106787719, 0.0171127524, -0.0209917277});
+  begins("transformer.wpe.weight", {-0.0194623936, -0.000720736571, -0.0307511874});
+  begins("transformer.h.0.attn.c_attn.weight", {-0.027964348, 0.00879834592, 0.0284780115});
+  begins("transformer.h.0.attn.c_proj.weight", {0.00790532771, -0.00528687658, -0.00118697539});
+  begins("transformer.h.1.mlp.c_proj.weight", {0.00240971451, -0.00113903696, 0.000755861227});
+}
+
 }  // namespace
 }  // namespace mote::test::gpt_test

@@ -18,6 +18,8 @@ struct DataLoaderOptions {
   Index batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;                   ///< leave out a last batch that is shorter than the others
+  bool replacement = false;                 ///< draw each row anew: PyTorch's RandomSampler(data, replacement=True)
+  std::optional<Index> num_samples = {};    ///< with replacement: rows in an epoch; not given: dataset_size
   std::optional<Generator> generator = {};  ///< PyTorch's generator=g: the stream to draw from instead of `random`
 };
 
@@ -37,6 +39,8 @@ struct DataLoaderOptions {
 ///                             g.randperm(n) is drawn when the rows run out (as in PyTorch 1.13 and 2): with the last
 ///                             batch if that is short, else at the end of the loop, not after a break
 ///
+///     with .replacement       as with shuffle, but rows come 32 at a time, from randint of the new Generator, or of g
+///
 /// So the second epoch has its own order, and a loop that ends early leaves the streams where PyTorch's would be.
 /// An epoch is read once, front to back; several can run at once, each drawing as it goes.
 /// Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too; unshuffled, no
@@ -53,11 +57,18 @@ class DataLoader {
              "nothing to draw from: pass a Generator or set options.generator");
     check_in("data_loader", dataset_size >= 0, "dataset_size ", dataset_size, " must be at least 0");
     check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " must be at least 1");
-    check_in("data_loader", dataset_size > 0 || !options.shuffle, "there are no rows to shuffle");
+    check_in("data_loader", dataset_size > 0 || !(options.shuffle || options.replacement),
+             "there are no rows to shuffle");
+    check_in("data_loader", !options.shuffle || !options.replacement,
+             "shuffle draws each row once, replacement any number of times: choose one");
+    check_in("data_loader", options.replacement || !options.num_samples, "num_samples is for replacement");
+    check_in("data_loader", options.num_samples.value_or(0) >= 0, "num_samples ", options.num_samples.value_or(0),
+             " must be at least 0");
   }
   /// Batches per epoch: PyTorch's len(loader).
   Index size() const {
-    return size_ / options_.batch_size + (!options_.drop_last && size_ % options_.batch_size != 0 ? 1 : 0);
+    const Index n = samples();
+    return n / options_.batch_size + (!options_.drop_last && n % options_.batch_size != 0 ? 1 : 0);
   }
 
   /// Starts an epoch.
@@ -65,6 +76,9 @@ class DataLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  /// Rows in an epoch.
+  Index samples() const { return options_.num_samples.value_or(size_); }
+
   Index size_;
   DataLoaderOptions options_;
   Generator random_;
@@ -97,7 +111,11 @@ class DataLoader::Iterator {
     v("batch_size", loader.options_.batch_size, "rows per batch");
     v("shuffle", loader.options_.shuffle, "");
     v("drop_last", loader.options_.drop_last, "");
-    v("order", epoch_->order, "of the rows, once it is drawn");
+    if (loader.options_.replacement) {
+      v("samples", epoch_->samples, "rows in the epoch");
+      v("seed", epoch_->seed, "of the rows' own Generator, once it is drawn");
+    }
+    v("order", epoch_->order, "of the rows, once it is drawn; with replacement what is left of the last 32");
     v("next", epoch_->next, "the first row that is not in a batch yet");
     v("fetched", epoch_->fetched, "whether the batch is drawn");
     v("rows", epoch_->rows, "of that batch");
@@ -106,7 +124,7 @@ class DataLoader::Iterator {
 
  private:
   struct Epoch {
-    explicit Epoch(const DataLoader& l) : loader(l) {}
+    explicit Epoch(const DataLoader& l) : loader(l), samples(l.samples()) {}
 
     const std::vector<Index>& batch() {
       if (!fetched) fetch();
@@ -118,11 +136,12 @@ class DataLoader::Iterator {
       rows.clear();
       if (finished) return;
       if (o.shuffle && next == 0) order = shuffled();
-      check_in("data_loader", next >= 0 && next <= loader.size_ && (!o.shuffle || Index(order.size()) == loader.size_),
-               "the position restored is none of an epoch of ", loader.size_, " rows");
-      const Index count = std::min(o.batch_size, loader.size_ - next);
+      check_in("data_loader", next >= 0 && next <= samples && (!o.shuffle || Index(order.size()) == loader.size_),
+               "the position restored is none of an epoch of ", samples, " rows");
+      const Index count = std::min(o.batch_size, samples - next);
       if (count == o.batch_size || !o.drop_last)
-        for (Index i = next; i < next + count; ++i) rows.push_back(o.shuffle ? order[static_cast<std::size_t>(i)] : i);
+        for (Index i = next; i < next + count; ++i)
+          rows.push_back(o.shuffle ? order[static_cast<std::size_t>(i)] : o.replacement ? drawn(i) : i);
       next += count;
       finished = count < o.batch_size;
       if (finished && o.shuffle && o.generator) static_cast<void>(loader.random_.randperm(loader.size_));
@@ -135,7 +154,33 @@ class DataLoader::Iterator {
       return fresh.randperm(loader.size_);
     }
 
+    /// Row i of an epoch with replacement: 32 are drawn at a time, the last ones as many as are left.
+    Index drawn(Index i) {
+      constexpr Index at_once = 32;
+      if (i == 0 && !loader.options_.generator) seed = loader.random_.random_int64();
+      if (i % at_once == 0) {
+        order.resize(static_cast<std::size_t>(std::min(at_once, samples - i)));
+        stream_at(i).randint(order, 0, loader.size_);
+        drawn_rows = i + std::ssize(order);
+      }
+      return order[static_cast<std::size_t>(i % at_once)];
+    }
+    /// The stream that row i is drawn from, as it is after all rows before: an epoch that was restored draws them again.
+    const Generator& stream_at(Index i) {
+      if (loader.options_.generator) return loader.random_;
+      if (!own || drawn_rows != i || own->get_state().seed != static_cast<std::uint64_t>(seed)) {
+        own.emplace(seed);
+        own->set_build(loader.random_.build());
+        std::vector<Index> before(static_cast<std::size_t>(i));
+        own->randint(before, 0, loader.size_);
+      }
+      return *own;
+    }
+
     const DataLoader loader;  // a copy, with handles to the same streams
+    Index samples, seed = 0;
+    std::optional<Generator> own = {};  // with replacement: the rows' own, and how many it has drawn
+    Index drawn_rows = 0;
     std::vector<Index> order, rows;
     Index next = 0;
     bool fetched = false, finished = false;

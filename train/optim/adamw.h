@@ -67,12 +67,13 @@ class AdamBase : public Optimizer {
 /// Errors: settings below 0 or not finite, betas outside [0, 1); those of Optimizer.
 class Adam : public detail::AdamBase {
  public:
-  explicit Adam(std::vector<ParameterGroup> groups, const AdamOptions& options = {})
+  explicit Adam(ParameterGroups groups, const AdamOptions& options = {})
       : AdamBase("Adam", {by_adam(std::move(groups))}, options, false) {}
   template <class P, class O = AdamOptions>
   requires detail::NotGroups<P, O, AdamOptions>
-  __attribute__((unavailable("write Adam(all_parameters(model), {.lr = 1e-3})"))) explicit Adam(const P&,
-                                                                                                const O& = {});
+  __attribute__((
+      unavailable("write Adam(all_parameters(model), {.lr = 1e-3}), or Adam({w, b}, {.lr = 1e-3}) of "
+                  "Parameters"))) explicit Adam(const P&, const O& = {});
 };
 
 /// A step of AdamW as its formula reads, for weights w with the gradient g: the t-th, from 1. m and v start as zeros.
@@ -92,13 +93,14 @@ inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Integ
 /// Loshchilov and Hutter 2019. Errors: as Adam.
 class AdamW : public detail::AdamBase {
  public:
-  explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})
+  explicit AdamW(ParameterGroups groups, const AdamWOptions& options = {})
       : AdamBase("AdamW", {by_adam(std::move(groups))}, {options.lr, options.betas, options.eps, options.weight_decay},
                  true) {}
   template <class P, class O = AdamWOptions>
   requires detail::NotGroups<P, O, AdamWOptions>
-  __attribute__((unavailable("write AdamW(all_parameters(model), {.lr = 1e-3})"))) explicit AdamW(const P&,
-                                                                                                  const O& = {});
+  __attribute__((
+      unavailable("write AdamW(all_parameters(model), {.lr = 1e-3}), or AdamW({w, b}, {.lr = 1e-3}) of "
+                  "Parameters"))) explicit AdamW(const P&, const O& = {});
 };
 
 }  // namespace mote

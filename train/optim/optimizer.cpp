@@ -51,7 +51,8 @@ Optimizer::Optimizer(OpName op, std::vector<Rule> rules, Real lr, Real weight_de
       if (!group.weight_decay) group.weight_decay = weight_decay;
       check_setting("weight_decay of a group", *group.weight_decay);
       check_setting("lr_scale of a group", group.lr_scale);
-      for (const auto& [name, parameter] : group.parameters) {
+      for (auto& [name, parameter] : group.parameters) {
+        if (name.empty()) name = std::to_string(slots_.size());
         check_in(name_, parameter.defined(), "parameter '", name, "' is not defined");
         slots_.push_back({name, parameter, *group.weight_decay, group.lr_scale, 0, Arrays(rule.state_names.size()),
                           state_names_.size()});

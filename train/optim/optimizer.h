@@ -12,11 +12,26 @@
 
 namespace mote {
 
-/// Parameters that are updated with the same settings.
+/// Parameters that are updated with the same settings. Those without a name get their number among all as one.
 struct ParameterGroup {
   std::vector<NamedParameter> parameters;
   std::optional<double> weight_decay = {};  ///< not given: the optimizer's
   double lr_scale = 1;                      ///< the group's learning rate is this times the optimizer's
+};
+
+/// What an optimizer takes: groups, or loose parameters, which are one group.
+///
+///     SGD(all_parameters(model), {.lr = 0.1});
+///     SGD({w, b}, {.lr = 0.1});
+///     SGD({{.parameters = {w}}, {.parameters = {b}, .lr_scale = 2}}, {.lr = 0.1});
+class ParameterGroups : public std::vector<ParameterGroup> {
+ public:
+  ParameterGroups(std::vector<ParameterGroup> groups) : vector(std::move(groups)) {}
+  ParameterGroups(std::initializer_list<ParameterGroup> groups) : vector(groups) {}
+  ParameterGroups(std::initializer_list<Parameter> loose) : ParameterGroups(std::vector<Parameter>(loose)) {}
+  ParameterGroups(const std::vector<Parameter>& loose) : vector(1) {
+    front().parameters.assign(loose.begin(), loose.end());
+  }
 };
 
 /// All parameters of a module in one group, in visit order; a tied one once.
@@ -131,7 +146,7 @@ class Optimizer {
 namespace detail {
 /// Whether these are not the groups and options that an optimizer's constructor takes.
 template <class P, class O, class Options>
-concept NotGroups = !std::convertible_to<P, std::vector<ParameterGroup>> || !std::convertible_to<O, Options>;
+concept NotGroups = !std::convertible_to<P, ParameterGroups> || !std::convertible_to<O, Options>;
 }  // namespace detail
 
 }  // namespace mote

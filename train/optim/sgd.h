@@ -24,7 +24,7 @@ struct SGDOptions {
 /// those of Optimizer.
 class SGD : public Optimizer {
  public:
-  explicit SGD(std::vector<ParameterGroup> groups, const SGDOptions& options = {})
+  explicit SGD(ParameterGroups groups, const SGDOptions& options = {})
       : Optimizer("SGD", std::move(groups), options.lr, options.weight_decay,
                   options.momentum > 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{}),
         options_(options) {
@@ -36,7 +36,9 @@ class SGD : public Optimizer {
   }
   template <class P, class O = SGDOptions>
   requires detail::NotGroups<P, O, SGDOptions>
-  __attribute__((unavailable("write SGD(all_parameters(model), {.lr = 1e-3})"))) explicit SGD(const P&, const O& = {});
+  __attribute__((
+      unavailable("write SGD(all_parameters(model), {.lr = 1e-3}), or SGD({w, b}, {.lr = 1e-3}) of "
+                  "Parameters"))) explicit SGD(const P&, const O& = {});
 
  protected:
   bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }

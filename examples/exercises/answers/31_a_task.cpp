@@ -72,8 +72,8 @@ static void check() {
       std::vector<Index> steps;
       for (Index row = 1; row < size; ++row) steps.push_back((all[row] - all[row - 1] + count) % count);
       expect(count == 1 || most(steps) * count < size * 4 / 3, "shared draws");
-      expect(count == 1 || !(task.batch(size, split, random).ids == batch.ids), "the same again");
-      expect(task.batch(9, split, Generator(3)).ids == task.batch(9, split, Generator(3)).ids,
+      expect(count == 1 || !equal(task.batch(size, split, random).ids, batch.ids), "the same again");
+      expect(equal(task.batch(9, split, Generator(3)).ids, task.batch(9, split, Generator(3)).ids),
              "Two generators with one seed lead to different batches: draw from `random` and from nothing else.");
     }
   }

@@ -14,7 +14,7 @@ using Answer = std::tuple<Index, Index, double>;
 using Find = Answer(const GPT& model, const IntArray& ids);
 
 static double foreseen(const GPT& model, const IntArray& ids) {
-  return mean(tensor(eq(argmax(model(ids)).slice(1, n - 1, T - 1), ids.slice(1, n, T)))).item();
+  return mean(tensor(argmax(model(ids)).slice(1, n - 1, T - 1) == ids.slice(1, n, T))).item();
 }
 
 /// What is foreseen if this is taken out of the model.

@@ -69,5 +69,35 @@ TEST_CASE("silu") {
   CHECK(far.grad().to_vector() == std::vector<real>{0, 0, 1, 1});
 }
 
+TEST_CASE("softplus, leaky_relu") {
+  check_op("softplus", [](In x) { return softplus(x[0]); }, each([](double x) { return std::log1p(std::exp(x)); }),
+           {random_array({3, 11}, 1, -5, 5)});
+  check_op("leaky_relu", [](In x) { return leaky_relu(x[0], 0.2); }, each([](double x) { return x > 0 ? x : 0.2 * x; }),
+           {random_off_zero({3, 11}, 1)}, {.tolerance = f64 ? 1e-12 : 1e-5});
+  // PyTorch: F.softplus(x), F.leaky_relu(x)
+  const std::vector<double> x{0, -0.0, inf, -inf, nan, 0.5, -0.5, 1.5, -2.5, 20, 100, -100};
+  check_torch([](In t) { return softplus(t[0]); }, x,
+              {0.693147182, 0.693147182, inf, 0, nan, 0.974076986, 0.474076986, 1.70141327, 0.078889735, 20, 100, 0},
+              {0.5, 0.5, 1, 0, nan, 0.622459352, 0.377540678, 0.817574501, 0.0758581758, 1, 1, 0});
+  check_torch([](In t) { return leaky_relu(t[0]); }, x,
+              {0, -0.0, inf, -inf, nan, 0.5, -0.00499999989, 1.5, -0.0249999985, 20, 100, -1},
+              {0.01, 0.01, 1, 0.01, 0.01, 1, 0.01, 1, 0.01, 1, 1, 0.01});
+}
+
+TEST_CASE("pointwise: an op from a formula and its slope; gradcheck finds a wrong slope") {
+  const auto f = [](real x) { return std::acos(x); };
+  const auto right = [](real x) { return -1 / std::sqrt(1 - x * x); };
+  const auto wrong = [](real x) { return -1 / std::sqrt(1 + x * x); };
+  check_op("arccos", [&](In x) { return pointwise("arccos", x[0], f, right); },
+           each([](double x) { return std::acos(x); }), {random_array({3, 11}, 1, -0.9, 0.9)});
+  const std::vector<Array> x{random_array({7}, 1, -0.9, 0.9)};
+  CHECK_FALSE(gradcheck([&](In t) { return pointwise("arccos", t[0], f, wrong); }, x).ok);
+
+  const real power = 3;  // both may capture numbers
+  const auto cube = [power](real x) { return std::pow(x, power); };
+  const auto slope = [power](real x) { return power * x * x; };
+  CHECK(gradcheck([&](In t) { return pointwise("cube", t[0], cube, slope); }, x).ok);
+}
+
 }  // namespace
 }  // namespace mote::test::activation_test

@@ -148,14 +148,31 @@ TEST_CASE("where, masked_fill, masked_softmax: masks in any layout") {
         std::vector<real>{0, 2, 0, 4, 0, 6, 0, 0, 9});
 }
 
-TEST_CASE("eq of ids: in any layout; its errors") {
+TEST_CASE("ids == ids: in any layout; its errors") {
   const IntArray a = ints({{1, 2, 3}, {4, 5, 6}}), b = ints({{1, 5}, {4, 5}, {3, 6}});
-  const Mask m = eq(a, b.transpose(0, 1));
+  const Mask m = a == b.transpose(0, 1);
   CHECK(tensor(m).array().to_vector() == std::vector<real>{1, 0, 1, 0, 1, 1});
   CHECK(mean(tensor(m)).item() == real(4) / real(6));
-  REFUSES(eq(a, b));
-  REFUSES(eq(IntArray(), b));
-  REFUSES(eq(a, IntArray()));
+  REFUSES(a == b);
+  REFUSES(IntArray() == b);
+  REFUSES(a == IntArray());
+}
+
+TEST_CASE("equal, allclose: PyTorch's answers") {
+  CHECK(equal(tensor({1, 2}), tensor({1, 2})));
+  CHECK_FALSE(equal(tensor({1, 2}), tensor({{1, 2}})));
+  CHECK_FALSE(equal(Tensor(nan), Tensor(nan)));
+  CHECK(allclose(array({2}, {1, inf}), array({2}, {1, inf})));
+  CHECK_FALSE(allclose(array({2}, {1, inf}), array({2}, {1, -inf})));
+  CHECK_FALSE(allclose(Tensor(1), Tensor(inf)));
+  CHECK_FALSE(allclose(Tensor(inf), Tensor(1)));
+  CHECK_FALSE(allclose(Tensor(nan), Tensor(nan)));
+  CHECK(allclose(Tensor(nan), Tensor(nan), 1e-5, 1e-8, true));
+  CHECK(allclose(tensor(10000.1), tensor(1e4)));
+  CHECK_FALSE(allclose(tensor(10000.2), tensor(1e4)));
+  CHECK(allclose(zeros({2, 3}), zeros({3})));
+  CHECK(allclose(zeros({0}), ones({0})));
+  REFUSES(allclose(zeros({2}), zeros({3})));
 }
 
 }  // namespace

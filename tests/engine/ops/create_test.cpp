@@ -1,6 +1,7 @@
 // Tensor, zeros, ones, full, arange, eye, and the brace lists behind tensor().
 #include "engine/ops/create.h"
 
+#include "engine/array/print.h"
 #include "tests/sentences.h"
 #include "tests/tools.h"
 
@@ -85,6 +86,35 @@ TEST_CASE("arange") {
   CHECK(arange(1e6).array().at({-1}) == 999999);
   REFUSES(arange(0, 4, 0));
   REFUSES(arange(0, 4, -1));
+}
+
+TEST_CASE("arange with a fraction as step: PyTorch's bits") {
+  if (f64) return;
+  // torch.arange(-3, end, 0.1): the last three of so many values
+  const std::pair<Index, std::vector<real>> last[] = {
+      {7, {-0x1.4ccccc0000000p+1F, -0x1.4000000000000p+1F, -0x1.3333340000000p+1F}},
+      {15, {-0x1.cccccc0000000p+0F, -0x1.b333340000000p+0F, -0x1.99999a0000000p+0F}},
+      {16, {-0x1.b333340000000p+0F, -0x1.99999a0000000p+0F, -0x1.8000000000000p+0F}},
+      {17, {-0x1.99999a0000000p+0F, -0x1.8000000000000p+0F, -0x1.6666660000000p+0F}},
+      {31, {-0x1.99999a0000000p-3F, -0x1.99999a0000000p-4F, 0x1.8000000000000p-53F}},
+      {32, {-0x1.9999a00000000p-4F, -0x1.99999a0000000p-26F, 0x1.9999940000000p-4F}},
+      {100, {0x1.accccc0000000p+2F, 0x1.b333340000000p+2F, 0x1.b9999a0000000p+2F}}};
+  for (const auto& [count, values] : last) {
+    const Array x = arange(-3, -3 + static_cast<double>(count) * 0.1 - 0.05, 0.1).array();
+    CHECK(x.shape() == Shape{count});
+    CHECK(x.slice(0, count - 3, count).to_vector() == values);
+  }
+  CHECK(to_text(arange(-1, 1, 0.1).array()).starts_with("tensor([-1.0000e+00, -9.0000e-01,"));
+  CHECK(arange(0, 1, 0.02).array().at({9}) == real(0.179999992));
+}
+
+TEST_CASE("zeros_like, ones_like, full_like") {
+  const Tensor x = zeros({2, 3});
+  CHECK(zeros_like(x).to_vector() == std::vector<real>(6, real(0)));
+  CHECK(ones_like(x).shape() == x.shape());
+  CHECK(full_like(x, 2.5).to_vector() == std::vector<real>(6, real(2.5)));
+  CHECK(ones_like(ints({{1, 2}})).to_vector() == std::vector<Index>{1, 1});
+  CHECK(zeros_like(ints({1})).shape() == Shape{1});
 }
 
 }  // namespace

@@ -63,10 +63,10 @@ TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
   const Array wide = Array({2, 3}, std::vector<real>{1, 2, 3, 4, 5, 6}).transpose(0, 1);  // any strides
   CHECK(take_rows(Tensor(wide), {1}).to_vector() == std::vector<real>{2, 5});
 
-  CHECK(take_rows(ints({{1, 2}, {3, 4}}), {1, 1, 0}) == ints({{3, 4}, {3, 4}, {1, 2}}));
-  CHECK(take_rows(ints({5, 6, 7}), {2}) == ints({7}));
+  CHECK(equal(take_rows(ints({{1, 2}, {3, 4}}), {1, 1, 0}), ints({{3, 4}, {3, 4}, {1, 2}})));
+  CHECK(equal(take_rows(ints({5, 6, 7}), {2}), ints({7})));
   CHECK(take_rows(IntArray({0, 3}), {}).shape() == Shape{0, 3});
-  CHECK(take_rows(ints({{1, 2}, {3, 4}}).transpose(0, 1), {1}) == ints({{2, 4}}));
+  CHECK(equal(take_rows(ints({{1, 2}, {3, 4}}).transpose(0, 1), {1}), ints({{2, 4}})));
   REFUSES(take_rows(x, {3}));
   REFUSES(take_rows(ints({5, 6}), {-1}));
   REFUSES(take_rows(Tensor(1), {0}));
@@ -93,6 +93,105 @@ TEST_CASE("gather, embedding, cross_entropy, ==: integers in any layout") {
         ids));
     CHECK((ids == 1).to_vector() == (copy_of(ids) == 1).to_vector());
   }
+}
+
+/// index() of x [2, 3, 4], against loops over what a result's element is in x.
+Oracle picked(std::vector<Index> at) {
+  return [=](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (const Index i : at)
+      if (!in[0].x.empty()) y.push_back(in[0].x[static_cast<std::size_t>(i)]);
+    return y;
+  };
+}
+
+TEST_CASE("index: check_op for lists, masks, positions and slices") {
+  const Array x = random_array({2, 3, 4}, 1);
+  const OpOptions options{.required = 0, .empty = {Array::zeros({2, 3, 0})}};
+  const auto of = [](In t, std::initializer_list<IndexItem> items, const Shape& none) {
+    return t[0].numel() ? index(t[0], items) : reshape(t[0], none);
+  };
+  check_op(
+      "index",
+      [&](In t) {
+        return of(t, {Slice(), ints({0, 2}), 1}, {0});
+      },
+      picked({1, 9, 13, 21}), {x}, options);
+  check_op(
+      "index",
+      [&](In t) {
+        return of(t, {ints({0, 1}), Slice(), ints({1, 2})}, {0});
+      },
+      picked({1, 5, 9, 14, 18, 22}), {x}, options);
+  check_op(
+      "index",
+      [&](In t) {
+        return of(t, {ints({0, 1, 0}), ints({0, 2, 0}), ints({1, 3, 1})}, {0});
+      },
+      picked({1, 23, 1}), {x}, options);
+  check_op(
+      "index",
+      [&](In t) {
+        return of(t, {mask({false, true}), ints({-1})}, {0});
+      },
+      picked({20, 21, 22, 23}), {x}, options);
+}
+
+TEST_CASE("index: PyTorch's square brackets") {
+  const Tensor x = reshape(arange(24), {2, 3, 4});
+  const auto is = [](const Tensor& y, const Shape& shape, const std::vector<real>& values) {
+    CHECK(y.shape() == shape);
+    CHECK(y.to_vector() == values);
+  };
+  is(index(x, {1, 0, 2}), {}, {14});
+  is(index(x, {Slice(), -1, Slice(1, 3)}), {2, 2}, {9, 10, 21, 22});
+  is(index(x, {"...", -1}), {2, 3}, {3, 7, 11, 15, 19, 23});
+  is(index(x, {1, Slice(0, {}, 2), Slice(-1)}), {2, 1}, {15, 23});
+  is(index(x, {1, ints({0, 2})}), {2, 4}, {12, 13, 14, 15, 20, 21, 22, 23});
+  is(index(x, {1, Slice(), ints({0, 0})}), {3, 2}, {12, 12, 16, 16, 20, 20});
+  is(index(x, {mask({true, false}), ints({0})}), {1, 4}, {0, 1, 2, 3});
+  is(index(x, {0, "...", ints({{3}, {1}})}), {3, 2, 1}, {3, 1, 7, 5, 11, 9});
+  CHECK(index(x, {Slice(), None, 1}).shape() == Shape{2, 1, 4});
+  CHECK(index(x, {ints({{0, 1}, {1, 0}})}).shape() == Shape{2, 2, 3, 4});
+  CHECK(index(x, {Slice(), mask({true, false, true})}).shape() == Shape{2, 2, 4});
+  is(index(x, {x > 21}), {2}, {22, 23});
+  is(index(x, {x > 99}), {0}, {});
+  CHECK(index(x, {}).shape() == x.shape());
+  CHECK(index(x, {IntArray(Shape{0})}).shape() == Shape{0, 3, 4});
+
+  const IntArray ids = ints({{1, 2, 3}, {4, 5, 6}});
+  CHECK(index(ids, {Slice(), -1}).to_vector() == std::vector<Index>{3, 6});
+  CHECK(index(ids, {int_arange(2), ints({2, 0})}).to_vector() == std::vector<Index>{3, 4});
+  CHECK(index(ids, {ids > 4}).to_vector() == std::vector<Index>{5, 6});
+}
+
+TEST_CASE("index: what does not fit") {
+  const Tensor x = zeros({2, 3});
+  REFUSES(index(x, {2}));
+  REFUSES(index(x, {0, 0, 0}));
+  REFUSES(index(x, {ints({0, 2})}));
+  REFUSES(index(x, {Slice(), ints({-4})}));
+  REFUSES(index(x, {ints({0, 1}), ints({0, 1, 2})}));
+  REFUSES(index(x, {mask({true, false, true})}));
+  REFUSES(index(x, {"...", "..."}));
+  REFUSES(index(x, {".."}));
+  REFUSES(index(Tensor(), {0}));
+}
+
+TEST_CASE("index_add") {
+  const IntArray at = ints({2, 0, 2});
+  const Oracle added = [](const std::vector<Value>& in) {
+    std::vector<double> y = in[0].x;
+    const std::size_t to[] = {2, 0, 2};
+    for (std::size_t i = 0; i < in[1].x.size(); ++i) y[i / 12 * 12 + to[i / 4 % 3] * 4 + i % 4] += in[1].x[i];
+    return y;
+  };
+  check_op("index_add", [&](In t) { return index_add(t[0], 1, at, t[1]); }, added,
+           {random_array({2, 3, 4}, 1), random_array({2, 3, 4}, 2)},
+           {.error = [] { index_add(zeros({3}), 0, ints({3}), zeros({1})); },
+            .error_text = "index_add: index 3 is out of range for axis 0 of [3]"});
+  REFUSES(index_add(zeros({3, 2}), 0, ints({0, 1}), zeros({1, 2})));
+  REFUSES(index_add(zeros({3, 2}), 0, ints({{0}}), zeros({1, 2})));
 }
 
 }  // namespace

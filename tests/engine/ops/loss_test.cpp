@@ -2,6 +2,7 @@
 #include "engine/ops/loss.h"
 
 #include "engine/ops/create.h"
+#include "engine/ops/index.h"
 #include "tests/sentences.h"
 #include "tests/support.h"
 
@@ -142,6 +143,72 @@ TEST_CASE("mse_loss") {
   const double large = f64 ? 1e153 : 1e18;  // the sum of the squares is not finite, their mean is
   CHECK(static_cast<double>(mse_loss(full({40000}, large), zeros({40000})).item()) ==
         doctest::Approx(large * large).epsilon(1e-5));
+}
+
+/// |a - b| and its like for two inputs of one shape, averaged, summed, or as they are.
+Oracle elementwise(Reduction reduction, double (*f)(double, double)) {
+  return [=](const std::vector<Value>& in) {
+    std::vector<double> losses;
+    double total = 0;
+    for (std::size_t i = 0; i < in[0].x.size(); ++i) {
+      losses.push_back(f(in[0].x[i], in[1].x[i]));
+      total += losses.back();
+    }
+    if (reduction == Reduction::none) return losses;
+    return std::vector<double>{reduction == Reduction::sum ? total : total / static_cast<double>(losses.size())};
+  };
+}
+
+TEST_CASE("l1_loss, binary_cross_entropy_with_logits") {
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none}) {
+    check_op("l1_loss", [=](In x) { return l1_loss(x[0], x[1], reduction); },
+             elementwise(reduction, [](double a, double b) { return std::abs(a - b); }),
+             {distinct_array({3, 11}, 1), distinct_array({3, 11}, 2)},
+             {.error =
+                  [] {
+                    l1_loss(zeros({2, 1}), zeros({2}));
+                  },
+              .error_text = "l1_loss: shapes [2, 1] and [2] differ"});
+    check_op("binary_cross_entropy_with_logits",
+             [=](In x) { return binary_cross_entropy_with_logits(x[0], x[1], reduction); },
+             elementwise(reduction,
+                         [](double x, double t) {
+                           const double p = 1 / (1 + std::exp(-x));
+                           return -t * std::log(p) - (1 - t) * std::log(1 - p);
+                         }),
+             {random_array({3, 11}, 1), random_array({3, 11}, 2, 0.1, 0.9)});
+  }
+  // PyTorch: F.l1_loss(x, t), F.binary_cross_entropy_with_logits(x, t, reduction='none'), gradients for a dy of ones
+  const Tensor t = array({4}, {1, 2, 3, nan});
+  check_torch([&](In x) { return l1_loss(x[0], t); }, {1, 5, 0, 1}, {nan}, {0, 0.25, -0.25, 0});
+  const Tensor of = array({4}, {0.5, 1, 1, 0});
+  check_torch([&](In x) { return binary_cross_entropy_with_logits(x[0], of, Reduction::none); }, {0, 100, -100, 2},
+              {0.6931471825, 0, 100, 2.126928091}, {0, 0, -1, 0.880797029});
+  REFUSES(binary_cross_entropy_with_logits(zeros({2, 1}), zeros({2})));
+}
+
+TEST_CASE("nll_loss of log_softmax is cross_entropy") {
+  const IntArray few = ints({2, 0});
+  // PyTorch: lp = torch.log_softmax(torch.tensor([[1., 2, 3], [0, 0, 1]]), -1); F.nll_loss(lp, torch.tensor([2, 0]))
+  const Tensor lp = log_softmax(tensor({{1, 2, 3}, {0, 0, 1}}), -1);
+  CHECK(distance(nll_loss(lp, few).to_vector(), {0.9795}) < 1e-4);
+  CHECK(distance(nll_loss(lp, ints({2, -100})).to_vector(), {0.4076}) < 1e-4);
+  CHECK(distance(nll_loss(lp, few, {.reduction = Reduction::none}).to_vector(), {0.4076, 1.5514}) < 1e-4);
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none}) {
+    const CrossEntropyOptions options{.reduction = reduction};
+    const OpFunction whole = [&](In x) { return cross_entropy(x[0], targets, options); };
+    const OpFunction parts = [&](In x) { return nll_loss(log_softmax(x[0], -1), targets, options); };
+    const Array x = random_array({4, 5}, 1);
+    const Run a(whole, {x}), b(parts, {x});
+    const std::vector<real> wanted = a.y.to_vector(), slopes = a.dx[0].to_vector();
+    CHECK(distance(b.y.to_vector(), {wanted.begin(), wanted.end()}) < 1e-5);
+    CHECK(distance(b.dx[0].to_vector(), {slopes.begin(), slopes.end()}) < 1e-5);
+    CHECK(b.op == "nll_loss");
+    check_gradient([&](In t) { return nll_loss(t[0], targets, options); }, {x});
+  }
+  CHECK(std::isnan(nll_loss(zeros({1, 3}), ints({-100})).item()));
+  REFUSES(nll_loss(lp, ints({2, 3})));
+  REFUSES(nll_loss(lp, few, {.label_smoothing = 0.1}));
 }
 
 }  // namespace

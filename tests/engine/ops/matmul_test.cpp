@@ -136,5 +136,16 @@ TEST_CASE("linear") {
   REFUSES(linear(Tensor(real(1)), weight));
 }
 
+TEST_CASE("outer") {
+  const Oracle products = [](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (const double a : in[0].x)
+      for (const double b : in[1].x) y.push_back(a * b);
+    return y;
+  };
+  check_op("outer", [](In t) { return outer(t[0], t[1]); }, products, {random_array({3}, 1), random_array({4}, 2)});
+  REFUSES(outer(Tensor(Array::zeros({2, 2})), Tensor(Array::zeros({2}))));
+}
+
 }  // namespace
 }  // namespace mote::test::matmul_test

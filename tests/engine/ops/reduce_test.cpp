@@ -147,9 +147,9 @@ TEST_CASE("max and min along one axis: values with a gradient, and their positio
   const Array x = array({3, 3}, {3, 1, 3, 2, 5, nan, 4, 4, 4});
   const auto check = [&](const auto& f, const IntArray& indices, const std::vector<real>& gradient) {
     const Tensor in = Tensor(x).requires_grad_();
-    const Extreme best = f(in);
+    const Ranked best = f(in);
     best.values.backward(array({3}, {1, 2, 3}));
-    CHECK(best.indices == indices);
+    CHECK(equal(best.indices, indices));
     CHECK(in.grad().to_vector() == gradient);
   };
   check([](const Tensor& t) { return max(t, 0); }, ints({2, 1, 1}), {0, 0, 0, 0, 2, 3, 1, 0, 0});
@@ -158,8 +158,8 @@ TEST_CASE("max and min along one axis: values with a gradient, and their positio
   check([](const Tensor& t) { return min(t, 1); }, ints({1, 2, 0}), {0, 1, 0, 0, 0, 2, 3, 0, 0});
   CHECK(max(Tensor(x), 1, true).values.shape() == Shape{3, 1});
   CHECK(max(Tensor(x), 1, true).indices.shape() == Shape{3, 1});
-  CHECK(max(Parameter(x), -1).indices == argmax(x));
-  CHECK(min(Parameter(x), 0, true).indices == ints({{1, 0, 1}}));
+  CHECK(equal(max(Parameter(x), -1).indices, argmax(x)));
+  CHECK(equal(min(Parameter(x), 0, true).indices, ints({{1, 0, 1}})));
   REFUSES(min(zeros({3, 0}), 1));
 }
 
@@ -197,66 +197,12 @@ TEST_CASE("argmax along any axis") {
   for (int axis = -3; axis < 3; ++axis) {
     const IntArray best = argmax(x, axis), kept = argmax(x, axis, true);
     CHECK(kept.shape() == x.shape().with(axis, 1));
-    CHECK(best == kept.reshape(x.shape().without(axis)));
+    CHECK(equal(best, kept.reshape(x.shape().without(axis))));
     CHECK(same_bits(gather(x, axis, kept).array(), max(x, axis, true)));
   }
   CHECK(argmax(zeros({0, 3})).shape() == Shape{0});
   REFUSES(argmax(zeros({3, 0})));
   REFUSES(argmax(zeros({3}), 1));
-}
-
-TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
-  for (const Index n : {1, 7, 100, 3000})
-    for (const Index k : {Index(1), Index(2), n / 3, n - 1, n}) {
-      if (k < 1 || k > n) continue;
-      for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-        Array x = random_array({n}, seed, -3, 3);
-        for (Index i = 0; i < n && seed % 2; ++i) x.mutate()[i] = std::round(x.mutate()[i]);  // equal ones, -0 beside 0
-        if (seed == 3) x.mutate()[n / 2] = x.mutate()[n - 1] = nan;
-        std::vector<Index> order(static_cast<std::size_t>(n));
-        std::iota(order.begin(), order.end(), Index(0));
-        std::stable_sort(order.begin(), order.end(),
-                         [&](Index a, Index b) { return detail::ranks_before(x.data()[a], x.data()[b]); });
-        order.resize(static_cast<std::size_t>(k));
-        CAPTURE(n);
-        CAPTURE(k);
-        CAPTURE(seed);
-        std::vector<Index> first;
-        rank_first(x.data(), n, k, first);
-        CHECK(first == order);
-      }
-    }
-}
-
-TEST_CASE("an axis beyond 32 bits is out of range: it does not wrap around") {
-  constexpr Index wraps = Index(1) << 32;
-  const Tensor x = zeros({2, 3});
-  REFUSES(sum(x, wraps));
-  REFUSES(sum(x, {0, wraps + 1}));
-  REFUSES(max(x, wraps));
-  REFUSES(min(x, -wraps));
-  REFUSES(argmax(x, wraps + 1));
-  REFUSES(x.size(wraps));
-  REFUSES(x.array().slice(wraps, 0, 1));
-  REFUSES(x.array().unsqueeze(wraps));
-}
-
-TEST_CASE("the array and the shape of a temporary live on") {
-  const Tensor x = ones({2, 3});
-  const Array& total = sum(x, 0).array();
-  const Shape& shape = sum(x, 0).shape();
-  const Array other = Array::full({3}, 7);  // would take the block that a dead array has left
-  CHECK(total.to_vector() == std::vector<real>{2, 2, 2});
-  CHECK(shape == Shape{3});
-  CHECK(other.numel() == 3);
-}
-
-TEST_CASE("rank_first: counts that do not fit") {
-  const real row[] = {1, 2};
-  std::vector<Index> first;
-  REFUSES(rank_first(row, 2, 3, first));
-  REFUSES(rank_first(row, 2, -1, first));
-  REFUSES(rank_first(row, -1, 0, first));
 }
 
 TEST_CASE("reductions of nothing") {
@@ -282,6 +228,95 @@ TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bi
     CHECK(same_bits(sum(y), alternating));
     CHECK(same_bits(sum(random_array({5000, 70}, 1), 0), columns));
   });
+}
+
+TEST_CASE("an axis beyond 32 bits is out of range: it does not wrap around") {
+  constexpr Index wraps = Index(1) << 32;
+  const Tensor x = zeros({2, 3});
+  REFUSES(sum(x, wraps));
+  REFUSES(sum(x, {0, wraps + 1}));
+  REFUSES(max(x, wraps));
+  REFUSES(min(x, -wraps));
+  REFUSES(argmax(x, wraps + 1));
+  REFUSES(x.size(wraps));
+  REFUSES(x.array().slice(wraps, 0, 1));
+  REFUSES(x.array().unsqueeze(wraps));
+}
+
+double stddev_of(const std::vector<double>& x) { return std::sqrt(variance(1)(x)); }
+double norm_of(const std::vector<double>& x) {
+  double square = 0;
+  for (const double v : x) square += v * v;
+  return std::sqrt(square);
+}
+double log_sum_exp_of(const std::vector<double>& x) {
+  double total = 0;
+  for (const double v : x) total += std::exp(v);
+  return std::log(total);
+}
+double product_of(const std::vector<double>& x) {
+  double y = 1;
+  for (const double v : x) y *= v;
+  return y;
+}
+
+TEST_CASE("stddev, norm, logsumexp, prod") {
+  const Array x = random_array({3, 4, 5}, 1);
+  const std::vector<Array> empty{Array::zeros({0, 4, 5})};
+  check_op("stddev", [](In t) { return stddev(t[0], 1); }, reduced(1, stddev_of), {x}, {.empty = empty});
+  check_op("norm", [](In t) { return norm(t[0], {1}); }, reduced(1, norm_of), {x}, {.empty = empty});
+  check_op("logsumexp", [](In t) { return logsumexp(t[0], 1); }, reduced(1, log_sum_exp_of), {x}, {.empty = empty});
+  check_op("prod", [](In t) { return prod(t[0], 1); }, reduced(1, product_of), {x}, {.empty = empty});
+  check_op("prod", [](In t) { return prod(t[0]); }, reduced({}, product_of), {random_array({2, 3}, 1)});
+  CHECK(stddev(Tensor(x), {}, 1, true).shape() == Shape{1, 1, 1});
+  CHECK(norm(Tensor(x), {0, 2}, true).shape() == Shape{1, 4, 1});
+  CHECK(logsumexp(Tensor(x), {0, 2}, true).shape() == Shape{1, 4, 1});
+  CHECK(prod(Tensor(x), -1, true).shape() == Shape{3, 4, 1});
+  CHECK(prod(zeros({0})).item() == 1);
+  REFUSES(logsumexp(zeros({2, 0}), 1));
+  REFUSES(prod(zeros({2}), 1));
+}
+
+TEST_CASE("stddev, norm, logsumexp, prod: PyTorch's values where a slope has an end") {
+  check_torch([](In t) { return stddev(t[0]); }, {2, 2, 2}, {0}, {0, 0, 0});
+  check_torch([](In t) { return stddev(t[0]); }, {1, 2, 4}, {1.5275251865},
+              {-0.4364357591, -0.1091089174, 0.5455447435});
+  CHECK(std::isnan(stddev(tensor({2})).item()));
+  check_torch([](In t) { return norm(t[0]); }, {3, 4}, {5}, {0.6, 0.8});
+  check_torch([](In t) { return norm(t[0]); }, {0, 0}, {0}, {0, 0});
+  check_torch([](In t) { return norm(t[0]); }, {inf, 1}, {inf}, {nan, 0});
+  check_torch([](In t) { return norm(t[0]); }, {nan, 1}, {nan}, {nan, nan});
+  check_torch([](In t) { return prod(t[0]); }, {2, 0, 3}, {0}, {0, 6, 0});
+  check_torch([](In t) { return prod(t[0]); }, {0, 0, 3}, {0}, {0, 0, 0});
+  check_torch([](In t) { return logsumexp(t[0], 0); }, {1000, 1000}, {1000.693147},
+              {f64 ? 0.5 : 0.4999854565, f64 ? 0.5 : 0.4999854565});
+  check_torch([](In t) { return logsumexp(t[0], 0); }, {-inf, 0}, {0}, {0, 1});
+  check_torch([](In t) { return logsumexp(t[0], 0); }, {inf, 0}, {inf}, {nan, 0});
+  check_torch([](In t) { return logsumexp(t[0], 0); }, {-inf, -inf}, {-inf}, {0, 0});  // NaN in PyTorch
+  const real large = f64 ? real(1e300) : real(1e30);
+  CHECK(norm(Tensor(Array::full({4}, large))).item() == 2 * large);  // its square is none
+}
+
+TEST_CASE("cumsum") {
+  const Oracle running = [](const std::vector<Value>& in) {
+    std::vector<double> y = in[0].x;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (i % 20 >= 5) y[i] += y[i - 5];
+    return y;
+  };
+  check_op("cumsum", [](In t) { return cumsum(t[0], 1); }, running, {random_array({3, 4, 5}, 1)});
+  check_torch([](In t) { return cumsum(t[0], 0); }, {1, nan, 2}, {1, nan, nan}, {3, 2, 1});
+  // torch.full((10,), 0.1).cumsum(0): added in double, each rounded once
+  CHECK(cumsum(full({10}, 0.1), 0).array().at({-1}) ==
+        (f64 ? real(0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1) : 1));
+  REFUSES(cumsum(zeros({2}), 1));
+}
+
+TEST_CASE("argmin: the first of equals, NaN first") {
+  CHECK(argmin(tensor({{3, 1, 1}, {2, 5, 2}})).to_vector() == std::vector<Index>{1, 0});
+  CHECK(argmin(array({3}, {1, nan, -inf})).item() == 1);
+  CHECK(argmin(tensor({{3, 1}, {2, 5}}), 0, true).shape() == Shape{1, 2});
+  REFUSES(argmin(zeros({3, 0})));
 }
 
 }  // namespace

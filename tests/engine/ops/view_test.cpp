@@ -1,6 +1,7 @@
 // The ops that move numbers: check_op for each, and errors.
 #include "engine/ops/view.h"
 
+#include "engine/array/integers.h"
 #include "engine/ops/create.h"
 #include "tests/sentences.h"
 #include "tests/support.h"
@@ -155,12 +156,12 @@ TEST_CASE("stack") {
 
 TEST_CASE("concat, cat and stack of indices") {
   const IntArray a = ints({{1, 2}, {3, 4}}), b = ints({{5}, {6}}), across = ints({{7, 9}, {8, 10}}).transpose(0, 1);
-  CHECK(concat({a, b}, 1) == ints({{1, 2, 5}, {3, 4, 6}}));
-  CHECK(cat({a, across}) == ints({{1, 2}, {3, 4}, {7, 8}, {9, 10}}));
-  CHECK(cat({a, IntArray({2, 0})}, -1) == a);
-  CHECK(stack({ints({1, 2}), ints({3, 4}), ints({5, 6})}) == ints({{1, 2}, {3, 4}, {5, 6}}));
-  CHECK(stack({ints({1, 2}), ints({3, 4}), ints({5, 6})}, -1) == ints({{1, 3, 5}, {2, 4, 6}}));
-  CHECK(stack({a, across}, 1) == ints({{{1, 2}, {7, 8}}, {{3, 4}, {9, 10}}}));
+  CHECK(equal(concat({a, b}, 1), ints({{1, 2, 5}, {3, 4, 6}})));
+  CHECK(equal(cat({a, across}), ints({{1, 2}, {3, 4}, {7, 8}, {9, 10}})));
+  CHECK(equal(cat({a, IntArray({2, 0})}, -1), a));
+  CHECK(equal(stack({ints({1, 2}), ints({3, 4}), ints({5, 6})}), ints({{1, 2}, {3, 4}, {5, 6}})));
+  CHECK(equal(stack({ints({1, 2}), ints({3, 4}), ints({5, 6})}, -1), ints({{1, 3, 5}, {2, 4, 6}})));
+  CHECK(equal(stack({a, across}, 1), ints({{{1, 2}, {7, 8}}, {{3, 4}, {9, 10}}})));
   REFUSES(cat({a, b}));
   REFUSES(stack({a, b}));
   REFUSES(stack(std::vector<IntArray>{}));
@@ -224,6 +225,81 @@ TEST_CASE("split_heads and join_heads: what does not fit is a sentence") {
             repeat_heads(zeros({1, 2, 3, 4}), count);
           }) == "repeat_heads: " + std::to_string(count) + " heads cannot share the 2 of x [1, 2, 3, 4]");
   CHECK(split_heads(zeros({2, 3, 0}), 2).shape() == Shape{2, 2, 3, 0});
+}
+
+TEST_CASE("flatten, repeat, flip, roll, diag, trace") {
+  const auto same = each([](double x) { return x; });
+  check_op("flatten", [](In t) { return flatten(t[0], 1); }, same, {random_array({3, 4, 5}, 1)});
+  const Tensor x = reshape(arange(6), {2, 3});
+  CHECK(flatten(x).shape() == Shape{6});
+  CHECK(flatten(zeros({2, 3, 4, 5}), 1, -2).shape() == Shape{2, 12, 5});
+  CHECK(flatten(tensor(3)).shape() == Shape{1});
+  REFUSES(flatten(x, 1, 0));
+
+  const auto permuted = [](Index rows, Index columns, auto from) -> Oracle {  // of x [2, 3], or of nothing
+    return [=](const std::vector<Value>& in) {
+      std::vector<double> y;
+      for (Index r = 0; r < rows && !in[0].x.empty(); ++r)
+        for (Index c = 0; c < columns; ++c) y.push_back(in[0].x[static_cast<std::size_t>(from(r, c))]);
+      return y;
+    };
+  };
+  const Array a = random_array({2, 3}, 1);
+  check_op("repeat",
+           [](In t) {
+             return repeat(t[0], {2, 3});
+           },
+           permuted(4, 9, [](Index r, Index c) { return r % 2 * 3 + c % 3; }), {a});
+  check_op("flip",
+           [](In t) {
+             return flip(t[0], {0, 1});
+           },
+           permuted(2, 3, [](Index r, Index c) { return (1 - r) * 3 + 2 - c; }), {a});
+  check_op("roll", [](In t) { return roll(t[0], 1, 1); },
+           permuted(2, 3, [](Index r, Index c) { return r * 3 + (c + 2) % 3; }), {a});
+  CHECK(repeat(tensor({1, 2}), {3, 2}).shape() == Shape{3, 4});
+  CHECK(repeat(x, {0, 1}).shape() == Shape{0, 3});
+  REFUSES(repeat(x, {2}));
+  REFUSES(repeat(x, {2, -1}));
+  REFUSES(flip(x, {}));
+  REFUSES(flip(x, {0, -2}));
+  CHECK(roll(x, 5, 1).to_vector() == roll(x, -1, 1).to_vector());
+  CHECK(roll(x, -1, 0).to_vector() == std::vector<real>{3, 4, 5, 0, 1, 2});
+  CHECK(roll(zeros({2, 0}), 1, 1).shape() == Shape{2, 0});
+
+  const Oracle on_diagonal = [](const std::vector<Value>& in) {
+    const std::size_t n = in[0].x.size();
+    std::vector<double> y(n * n);
+    for (std::size_t i = 0; i < n; ++i) y[i * n + i] = in[0].x[i];
+    return y;
+  };
+  check_op("diag", [](In t) { return diag(t[0]); }, on_diagonal, {random_array({4}, 1)});
+  check_op(
+      "diag", [](In t) { return diag(t[0]); },
+      [](const std::vector<Value>& in) {
+        return in[0].x.empty() ? std::vector<double>{} : std::vector<double>{in[0].x[0], in[0].x[4]};
+      },
+      {a});
+  check_op(
+      "trace", [](In t) { return trace(t[0]); },
+      [](const std::vector<Value>& in) { return std::vector<double>{in[0].x.empty() ? 0 : in[0].x[0] + in[0].x[4]}; },
+      {a});
+  REFUSES(diag(zeros({2, 2, 2})));
+  REFUSES(trace(zeros({2})));
+}
+
+TEST_CASE("squeeze without an axis removes all extents of 1") {
+  CHECK(squeeze(zeros({1, 2, 1, 3, 1})).shape() == Shape{2, 3});
+  CHECK(squeeze(zeros({1, 1})).shape() == Shape{});
+  check_op("squeeze", [](In t) { return squeeze(t[0]); }, each([](double x) { return x; }),
+           {random_array({3, 1, 4}, 1)});
+}
+
+TEST_CASE("split and chunk of indices") {
+  const IntArray ids = int_arange(7);
+  CHECK(split(ids, 3).back().to_vector() == std::vector<Index>{6});
+  CHECK(split(ids, {5, 2})[1].to_vector() == std::vector<Index>{5, 6});
+  CHECK(chunk(ids, 2)[0].shape() == Shape{4});
 }
 
 }  // namespace

@@ -123,7 +123,8 @@ TEST_CASE("checkpoint: a part of one's own takes part by its list, with every ki
   load.add("plateau", b);
   load.load(path);
   CHECK((b.waited == a.waited && b.best == a.best && b.rate == a.rate && b.reduced && b.mood == Mood::wild));
-  CHECK((b.note == a.note && b.limit == 0.0 && std::signbit(*b.limit) && b.order == a.order && b.counts == a.counts));
+  CHECK((b.note == a.note && b.limit == 0.0 && std::signbit(*b.limit) && b.order == a.order));
+  CHECK(equal(b.counts, a.counts));
   CHECK(same_bits(b.history, a.history));
   CHECK(b.noise.get_state() == a.noise.get_state());
   Plateau empty;

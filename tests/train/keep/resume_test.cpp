@@ -148,14 +148,18 @@ TEST_CASE("resume: a DataLoader goes on with the very next batch, wherever its e
   const TempFolder folder;
   const WithoutSync fast;
   const std::string path = folder.path("loader");
+  enum class Rows { in_order, shuffled, replaced };
   for (const bool generator : {false, true})
-    for (const bool shuffle : {false, true})
+    for (const Rows rows : {Rows::in_order, Rows::shuffled, Rows::replaced})
       for (const Index size : {0, 1, 6, 7})
         for (int taken = 0; taken < 8; ++taken)
           for (const bool looked : {false, true}) {
-            if (size == 0 && shuffle) continue;
+            if (size == 0 && rows != Rows::in_order) continue;
             const auto options = [&](const Generator& random) {
-              DataLoaderOptions o{.batch_size = 3, .shuffle = shuffle};
+              DataLoaderOptions o{.batch_size = 3};
+              o.shuffle = rows == Rows::shuffled;
+              o.replacement = rows == Rows::replaced;
+              if (o.replacement) o.num_samples = 70;
               if (generator) o.generator = random;
               return o;
             };

@@ -231,4 +231,32 @@ TEST_CASE("DataLoader: errors, and no rows") {
   CHECK(random_split(0, {}, random).empty());
 }
 
+TEST_CASE("DataLoader with replacement: the rows that PyTorch's RandomSampler draws") {
+  // torch.manual_seed(123); DataLoader(range(5), batch_size=4, sampler=RandomSampler(..., replacement=True,
+  // num_samples=40)), read twice, of the second time the first batch; then torch.randint(1000, (1,))
+  const Generator random(123);
+  const DataLoader loader(5, {.batch_size = 4, .replacement = true, .num_samples = 40}, random);
+  CHECK(loader.size() == 10);
+  const std::vector<Rows> drawn{{3, 2, 1, 2}, {0, 2, 1, 2}, {3, 0, 1, 1}, {0, 0, 0, 4}, {1, 1, 2, 0},
+                                {3, 2, 3, 4}, {0, 2, 1, 0}, {4, 4, 3, 0}, {2, 1, 1, 1}, {2, 3, 4, 4}};
+  std::vector<Rows> first, second;
+  for (const Rows& rows : loader) first.push_back(rows);
+  for (const Rows& rows : loader) second.push_back(rows);
+  CHECK(first == drawn);
+  CHECK(second[0] == Rows{0, 1, 4, 4});
+  CHECK(randint(0, 1000, {1}, random).item() == 699);
+
+  // The same with generator=g of both, torch.Generator().manual_seed(7), 100 rows, batches of 20.
+  const DataLoader own(100, {.batch_size = 20, .replacement = true, .num_samples = 40, .generator = Generator(7)});
+  std::vector<Rows> of_own;
+  for (const Rows& rows : own) of_own.push_back(rows);
+  CHECK(of_own[0] == Rows{21, 86, 83, 47, 87, 79, 88, 61, 58, 31, 8, 17, 62, 30, 66, 72, 83, 18, 96, 40});
+  CHECK(of_own[1] == Rows{95, 51, 8, 68, 43, 27, 30, 78, 51, 40, 16, 63, 5, 76, 16, 27, 65, 60, 79, 61});
+
+  REFUSES(DataLoader(5, {.shuffle = true, .replacement = true}, random));
+  REFUSES(DataLoader(5, {.num_samples = 3}, random));
+  REFUSES(DataLoader(5, {.replacement = true, .num_samples = -1}, random));
+  REFUSES(DataLoader(0, {.replacement = true}, random));
+}
+
 }  // namespace mote::test::data_loader_test

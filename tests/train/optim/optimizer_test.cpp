@@ -404,4 +404,31 @@ TEST_CASE("optimizer: groups and what describe says of them") {
   CHECK(AdamW(all_parameters(layer, 0.0)).groups()[0].weight_decay == 0.0);
 }
 
+TEST_CASE("optimizers take loose parameters, and groups without names") {
+  const auto with_gradient = [](real value) {
+    const Parameter p(Array::full({2}, value));
+    sum(mul(p, p)).backward();
+    return p;
+  };
+  const Parameter w = with_gradient(1), b = with_gradient(2);
+  SGD sgd({w, b}, {.lr = 0.5});
+  sgd.step();
+  CHECK(w.value().to_vector() == std::vector<real>{0, 0});
+  CHECK(b.value().to_vector() == std::vector<real>{0, 0});
+  CHECK(sgd.groups()[0].parameters[1].name == "1");
+  CHECK(sgd.state().counts.contains("1.step"));
+
+  const Parameter u = with_gradient(1), v = with_gradient(1);
+  SGD groups({{.parameters = {u}}, {.parameters = {v}, .lr_scale = 0.5}}, {.lr = 0.5});
+  groups.step();
+  CHECK(u.value().to_vector() == std::vector<real>{0, 0});
+  CHECK(v.value().to_vector() == std::vector<real>{0.5, 0.5});
+
+  const std::vector<Parameter> list{w, b};
+  CHECK(AdamW(list, {.lr = 0.1}).parameters().size() == 2);
+  CHECK(Adam({w}, {.lr = 0.1}).parameters().size() == 1);
+  CHECK_THROWS_WITH_AS(SGD({w, w}, {.lr = 0.1}),
+                       "SGD: '0' and '1' are the same parameter, which would be updated twice; list it once", Error);
+}
+
 }  // namespace mote::test::optimizer_test

@@ -15,7 +15,7 @@ TEST_CASE("repeat task: one id per row, again and again, and it is the target to
   const RepeatTask task({.symbols = 6, .length = 4});
   const Batch batch = task.batch(200, Split::train, Generator(1));
   REQUIRE(batch.ids.shape() == Shape{200, 4});
-  CHECK(batch.ids == batch.targets);
+  CHECK(equal(batch.ids, batch.targets));
   std::set<Index> seen;
   for (Index b = 0; b < 200; ++b) {
     const Index first = batch.ids.at({b, 0});
@@ -23,7 +23,7 @@ TEST_CASE("repeat task: one id per row, again and again, and it is the target to
     seen.insert(first);
   }
   CHECK(seen == std::set<Index>{0, 1, 2, 3, 4, 5});
-  CHECK(task.batch(9, Split::train, Generator(1)).ids == batch.ids.slice(0, 0, 9));
+  CHECK(equal(task.batch(9, Split::train, Generator(1)).ids, batch.ids.slice(0, 0, 9)));
 }
 
 TEST_CASE("repeat task: what it refuses") {

@@ -1,0 +1,229 @@
+// Arithmetic of IntArrays and counts of Masks: integers stay integers. A result that 64 bits cannot hold is an error.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "engine/array/axes.h"
+#include "engine/array/int_array.h"
+
+namespace mote {
+
+namespace detail {
+/// f(a, b, &y) element by element with broadcasting; f returns whether y does not fit into 64 bits.
+template <class F>
+IntArray exact(const char* op, const IntArray& a, const IntArray& b, const F& f) {
+  a.require(op);
+  b.require(op);
+  return combine<IntArray>(a, b, [op, f](Index x, Index z) {
+    Index y = 0;
+    check_in(op, !f(x, z, &y), x, " and ", z, " have a result that 64 bits cannot hold");
+    return y;
+  });
+}
+inline IntArray added(const char* op, const IntArray& a, const IntArray& b) {
+  return exact(op, a, b, [](Index x, Index z, Index* y) { return __builtin_add_overflow(x, z, y); });
+}
+inline IntArray subtracted(const char* op, const IntArray& a, const IntArray& b) {
+  return exact(op, a, b, [](Index x, Index z, Index* y) { return __builtin_sub_overflow(x, z, y); });
+}
+inline IntArray multiplied(const char* op, const IntArray& a, const IntArray& b) {
+  return exact(op, a, b, [](Index x, Index z, Index* y) { return __builtin_mul_overflow(x, z, y); });
+}
+/// The quotient, rounded down.
+inline IntArray divided(const char* op, const IntArray& a, const IntArray& b) {
+  return exact(op, a, b, [op](Index x, Index z, Index* y) {
+    check_in(op, z != 0, x, " cannot be divided by 0");
+    if (z == -1) return __builtin_sub_overflow(Index(0), x, y);
+    *y = x / z - (x % z != 0 && (x < 0) != (z < 0));
+    return false;
+  });
+}
+/// What is left by that, with the sign of b.
+inline IntArray left_over(const char* op, const IntArray& a, const IntArray& b) {
+  return exact(op, a, b, [op](Index x, Index z, Index* y) {
+    check_in(op, z != 0, x, " cannot be divided by 0");
+    const Index rest = z == -1 ? 0 : x % z;
+    *y = rest != 0 && (rest < 0) != (z < 0) ? rest + z : rest;
+    return false;
+  });
+}
+}  // namespace detail
+
+// Element by element with broadcasting. Errors: shapes that do not broadcast, a result beyond 64 bits, division by 0.
+inline IntArray operator+(const IntArray& a, const IntArray& b) { return detail::added("add", a, b); }
+inline IntArray operator+(const IntArray& a, Integer b) { return detail::added("add", a, IntArray({}, b)); }
+inline IntArray operator+(Integer a, const IntArray& b) { return detail::added("add", IntArray({}, a), b); }
+inline IntArray operator-(const IntArray& a, const IntArray& b) { return detail::subtracted("sub", a, b); }
+inline IntArray operator-(const IntArray& a, Integer b) { return detail::subtracted("sub", a, IntArray({}, b)); }
+inline IntArray operator-(Integer a, const IntArray& b) { return detail::subtracted("sub", IntArray({}, a), b); }
+inline IntArray operator-(const IntArray& a) { return detail::subtracted("neg", IntArray({}, 0), a); }
+inline IntArray operator*(const IntArray& a, const IntArray& b) { return detail::multiplied("mul", a, b); }
+inline IntArray operator*(const IntArray& a, Integer b) { return detail::multiplied("mul", a, IntArray({}, b)); }
+inline IntArray operator*(Integer a, const IntArray& b) { return detail::multiplied("mul", IntArray({}, a), b); }
+/// Python's %, which has the sign of b.
+inline IntArray operator%(const IntArray& a, const IntArray& b) { return detail::left_over("remainder", a, b); }
+inline IntArray operator%(const IntArray& a, Integer b) { return detail::left_over("remainder", a, IntArray({}, b)); }
+/// Python's //, rounded down.
+inline IntArray floor_divide(const IntArray& a, const IntArray& b) { return detail::divided("floor_divide", a, b); }
+inline IntArray floor_divide(const IntArray& a, Integer b) {
+  return detail::divided("floor_divide", a, IntArray({}, b));
+}
+
+template <std::floating_point F>
+__attribute__((unavailable("of integers and a fraction write tensor(ids) + 0.5"))) IntArray operator+(const IntArray&,
+                                                                                                      F);
+template <std::floating_point F>
+__attribute__((unavailable("of integers and a fraction write tensor(ids) * 0.5"))) IntArray operator*(const IntArray&,
+                                                                                                      F);
+
+template <class A, class B>
+concept EitherIsIntArray = std::same_as<A, IntArray> || std::same_as<B, IntArray>;
+template <class A, class B>
+requires EitherIsIntArray<A, B>
+__attribute__((unavailable("write tensor(a) / b for fractions, floor_divide(a, b) for integers"))) IntArray operator/(
+    const A& a, const B& b);
+
+/// Whether every element is true, whether any is.
+inline bool all(const Mask& m) {
+  const std::vector<std::uint8_t> values = m.to_vector();
+  return std::all_of(values.begin(), values.end(), [](auto x) { return x != 0; });
+}
+inline bool any(const Mask& m) {
+  const std::vector<std::uint8_t> values = m.to_vector();
+  return std::any_of(values.begin(), values.end(), [](auto x) { return x != 0; });
+}
+
+namespace detail {
+/// y = f(y, x) for all elements x that a reduction over `axes` puts into y, in row-major order; it begins at `start`.
+template <class A, class F>
+IntArray reduced(const A& x, const Axes& axes, bool keepdim, Index start, const F& f) {
+  IntArray y(reduced_shape(x.shape(), axes, true), start);
+  Index* const out = y.mutate();
+  const Layout to = y.layout().expand(x.shape());
+  const A in = x.contiguous();
+  for (Index i = 0; i < in.numel(); ++i) {
+    Index& total = out[to.offset_of_part(i, 0)];
+    total = f(total, static_cast<Index>(in.data()[i]));
+  }
+  return y.reshape(reduced_shape(x.shape(), axes, keepdim));
+}
+}  // namespace detail
+
+/// The sum over `axes` (all when none are given). Errors: one beyond 64 bits.
+inline IntArray sum(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
+  x.require("sum");
+  return detail::reduced(x, axes, keepdim, 0, [](Index total, Index value) {
+    check_in("sum", !__builtin_add_overflow(total, value, &total), "64 bits cannot hold the sum");
+    return total;
+  });
+}
+/// How many are true: sum(x > 0). sum(m).item() is the number.
+inline IntArray sum(const Mask& m, const Axes& axes = {}, Flag keepdim = false) {
+  m.require("sum");
+  return detail::reduced(m, axes, keepdim, 0, [](Index total, Index value) { return total + value; });
+}
+/// The largest, or the smallest, element over `axes`. Errors: no elements to reduce.
+inline IntArray max(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
+  x.require("max");
+  const Shape shape = reduced_shape(x.shape(), axes, keepdim);
+  check_in("max", x.numel() > 0 || shape.numel() == 0, "cannot reduce an empty axis of shape ", x.shape());
+  return detail::reduced(x, axes, keepdim, std::numeric_limits<Index>::min(),
+                         [](Index a, Index b) { return std::max(a, b); });
+}
+inline IntArray min(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
+  x.require("min");
+  const Shape shape = reduced_shape(x.shape(), axes, keepdim);
+  check_in("min", x.numel() > 0 || shape.numel() == 0, "cannot reduce an empty axis of shape ", x.shape());
+  return detail::reduced(x, axes, keepdim, std::numeric_limits<Index>::max(),
+                         [](Index a, Index b) { return std::min(a, b); });
+}
+template <class A>
+requires(std::same_as<A, IntArray> || std::same_as<A, Mask>)
+    __attribute__((unavailable("a mean has a fraction: write mean(tensor(x))"))) IntArray mean(const A& x);
+
+/// x limited to [lowest, highest]. Errors: lowest above highest.
+inline IntArray clamp(const IntArray& x, Integer lowest, Integer highest = std::numeric_limits<Index>::max()) {
+  x.require("clamp");
+  const Index low = lowest, high = highest;
+  check_in("clamp", low <= high, "the lower limit ", low, " must be at most the upper limit ", high);
+  return combine<IntArray>(x, [low, high](Index at) { return std::clamp(at, low, high); });
+}
+
+/// a where the mask is true, b elsewhere; all three broadcast. Errors: shapes that do not broadcast.
+inline IntArray where(const Mask& mask, const IntArray& a, const IntArray& b) {
+  const Shape shape = broadcast(broadcast(a.shape(), b.shape()), mask.shape());
+  IntArray y = copy_of(b.expand(shape));
+  Index* const out = y.mutate();
+  for_pairs(shape, mask, a, [out](Index i, auto m, Index value) { out[i] = m != 0 ? value : out[i]; });
+  return y;
+}
+inline IntArray where(const Mask& mask, const IntArray& a, Integer b) { return where(mask, a, IntArray({}, b)); }
+inline IntArray where(const Mask& mask, Integer a, const IntArray& b) { return where(mask, IntArray({}, a), b); }
+
+/// start, start + step, ... below end: PyTorch's arange of integers. Errors: a step of 0 or away from end.
+inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
+  const Index first = start, last = end, by = step;
+  Index distance = 0;
+  check_in("int_arange", by != 0 && (first == last || (first < last) == (by > 0)), "step ", by, " never leads from ",
+           first, " to ", last);
+  check_in("int_arange", !__builtin_sub_overflow(last, first, &distance), "too many steps from ", first, " to ", last);
+  IntArray y({distance / by + (distance % by != 0)});
+  Index* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i) out[i] = first + i * by;
+  return y;
+}
+/// 0, 1, ... below end.
+inline IntArray int_arange(Integer end) { return int_arange(0, end); }
+
+/// 1 at each id and 0 elsewhere: ids [...] -> [..., classes]; tensor(one_hot(ids)) has fractions to compute with.
+/// Without `classes` there is one more than the largest id. Errors: an id outside [0, classes), no ids and no classes.
+inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
+  ids.require("one_hot");
+  check_in("one_hot", classes > 0 || (classes == -1 && ids.numel() > 0), classes, " classes for ids ", ids.shape(),
+           ": say how many there are");
+  const Index count = classes == -1 ? max(ids).item() + 1 : Index(classes);
+  IntArray y(ids.shape().insert(-1, std::max<Index>(count, 1)));
+  Index* out = y.mutate();
+  for (const Index id : ids.to_vector()) {
+    check_in("one_hot", id >= 0 && id < count, "id ", id, " is out of range for ", count, " classes");
+    out[id] = 1;
+    out += count;
+  }
+  return y;
+}
+
+/// How often each of 0, 1, ... stands among ids: [at least minlength]. Errors: an id below 0, minlength below 0.
+inline IntArray bincount(const IntArray& ids, Integer minlength = 0) {
+  ids.require("bincount");
+  check_in("bincount", minlength >= 0, "minlength ", minlength, " must be at least 0");
+  IntArray y({std::max<Index>(minlength, ids.numel() > 0 ? max(ids).item() + 1 : 0)});
+  Index* const out = y.mutate();
+  for (const Index id : ids.to_vector()) {
+    check_in("bincount", id >= 0, "id ", id, " is below 0");
+    ++out[id];
+  }
+  return y;
+}
+
+/// Where a mask is true: [count, rank], a row of positions for each, in row-major order.
+inline IntArray nonzero(const Mask& m) {
+  m.require("nonzero");
+  const std::vector<std::uint8_t> values = m.to_vector();
+  const int rank = m.rank();
+  IntArray y({std::count_if(values.begin(), values.end(), [](auto x) { return x != 0; }), rank});
+  Index* out = y.mutate();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    Index left = static_cast<Index>(i);
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      out[axis] = left % m.shape()[axis];
+      left /= m.shape()[axis];
+    }
+    out += rank;
+  }
+  return y;
+}
+
+}  // namespace mote

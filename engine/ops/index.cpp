@@ -1,0 +1,162 @@
+// index(): basic indices become views; the others become one position in x for every element of the result.
+#include "engine/ops/index.h"
+
+#include "engine/array/integers.h"
+
+namespace mote {
+namespace {
+
+constexpr int no_axis = -1;
+
+/// The elements of x that `at`, positions in its row-major order, names; duplicates share their gradient.
+Tensor taken(const Tensor& x, const IntArray& at) {
+  Op op("index", x);
+  const Array in = x.array().contiguous();
+  Array y = Array::empty(at.shape());
+  real* const out = y.mutate();
+  for (Index i = 0; i < at.numel(); ++i) out[i] = in.data()[at.data()[i]];
+  return op.record(y, save(x.shape(), at), [](const Array& dy, Grads& dx, const Shape& shape, const IntArray& at) {
+    Array d = Array::zeros(shape);
+    real* const to = d.mutate();
+    const Array from = dy.contiguous();
+    for (Index i = 0; i < at.numel(); ++i) to[at.data()[i]] += from.data()[i];
+    dx.add(0, d);
+  });
+}
+IntArray taken(const IntArray& x, const IntArray& at) {
+  const IntArray in = x.contiguous();
+  IntArray y(at.shape());
+  Index* const out = y.mutate();
+  for (Index i = 0; i < at.numel(); ++i) out[i] = in.data()[at.data()[i]];
+  return y;
+}
+
+// The views of a Tensor are ops, those of an IntArray are members.
+Tensor chosen(const Tensor& x, int axis, Index position) { return select(x, axis, position); }
+IntArray chosen(const IntArray& x, int axis, Index position) { return x.select(axis, position); }
+Tensor sliced(const Tensor& x, int axis, const Slice& s, Index stop) { return slice(x, axis, s.start, stop, s.step); }
+IntArray sliced(const IntArray& x, int axis, const Slice& s, Index stop) {
+  return x.slice(axis, s.start, stop, s.step);
+}
+Tensor with_axis(const Tensor& x, int axis) { return unsqueeze(x, axis); }
+IntArray with_axis(const IntArray& x, int axis) { return x.unsqueeze(axis); }
+
+/// The axes of x that an item speaks for.
+int axes_of(const IndexItem& item) {
+  if (std::holds_alternative<NewAxis>(item) || std::holds_alternative<Ellipsis>(item)) return 0;
+  const Mask* const mask = std::get_if<Mask>(&item);
+  return mask ? mask->rank() : 1;
+}
+
+/// Positions along one axis of x, to be counted from 0.
+struct AxisIndex {
+  int axis;
+  IntArray positions;
+};
+
+IntArray counted_from_0(const IntArray& positions, Index extent, int axis, const Shape& shape) {
+  for (const Index i : positions.to_vector())
+    check(i >= -extent && i < extent, "position ", i, " is out of range for axis ", axis, " of ", shape);
+  return where(positions < 0, positions + extent, positions);
+}
+
+/// For every element of the result, where it lies in x, whose shape this is: what the lists select, and all of the
+/// other axes. The axes of the lists' shape stand where the first list does if all lists are side by side, else first.
+IntArray positions_in(const Shape& shape, const std::vector<AxisIndex>& lists) {
+  Shape drawn;
+  for (const AxisIndex& list : lists) drawn = broadcast(drawn, list.positions.shape());
+  const int first = lists.front().axis, count = static_cast<int>(lists.size());
+  const bool together = lists.back().axis - first + 1 == count;
+  const int before = together ? first : 0;
+
+  const Layout elements(shape);
+  std::vector<Index> extents;
+  std::vector<int> axes;  // of x, or no_axis for one of the lists' shape
+  const auto add = [&](int from, int to) {
+    for (int axis = from; axis < to; ++axis) {
+      bool listed = false;
+      for (const AxisIndex& list : lists) listed = listed || list.axis == axis;
+      if (listed) continue;
+      axes.push_back(axis);
+      extents.push_back(shape[axis]);
+    }
+  };
+  add(0, before);
+  for (const Index n : drawn) {
+    axes.push_back(no_axis);
+    extents.push_back(n);
+  }
+  add(before, shape.rank());
+
+  const Shape result{std::span<const Index>(extents)};
+  IntArray at(result);
+  for (int i = 0; i < result.rank(); ++i) {
+    const int axis = axes[static_cast<std::size_t>(i)];
+    if (axis == no_axis) continue;
+    IntArray along = int_arange(shape[axis]) * elements.stride(axis);
+    for (int behind = i + 1; behind < result.rank(); ++behind) along = along.unsqueeze(-1);
+    at = at + along;
+  }
+  for (const AxisIndex& list : lists) {
+    IntArray along = list.positions * elements.stride(list.axis);
+    along = along.expand(drawn);
+    for (int behind = before + drawn.rank(); behind < result.rank(); ++behind) along = along.unsqueeze(-1);
+    at = at + along;
+  }
+  return at;
+}
+
+template <class A>
+A indexed(const A& x, std::span<const IndexItem> items) {
+  int named = 0;
+  bool rest = false;
+  for (const IndexItem& item : items) {
+    check(!(rest && std::holds_alternative<Ellipsis>(item)), "an index has one ... at most");
+    rest = rest || std::holds_alternative<Ellipsis>(item);
+    named += axes_of(item);
+  }
+  const int rank = x.shape().rank();
+  check(named <= rank, "an index of ", named, " axes does not fit x ", x.shape());
+
+  A y = x;
+  int axis = 0;
+  std::vector<AxisIndex> lists;
+  for (const IndexItem& item : items) {
+    if (std::holds_alternative<Ellipsis>(item)) axis += rank - named;
+    if (const Index* const position = std::get_if<Index>(&item)) y = chosen(y, axis, *position);
+    if (std::holds_alternative<NewAxis>(item)) y = with_axis(y, axis++);
+    if (const Slice* const s = std::get_if<Slice>(&item)) {
+      y = sliced(y, axis, *s, s->stop.value_or(y.shape()[axis]));
+      ++axis;
+    }
+    if (const IntArray* const list = std::get_if<IntArray>(&item)) {
+      lists.push_back({axis, counted_from_0(*list, y.shape()[axis], axis, y.shape())});
+      ++axis;
+    }
+    if (const Mask* const mask = std::get_if<Mask>(&item)) {
+      const IntArray places = nonzero(*mask);
+      for (int i = 0; i < mask->rank(); ++i) {
+        check(mask->shape()[i] == y.shape()[axis], "mask ", mask->shape(), " does not fit x ", y.shape(), " from axis ",
+              axis - i, " on");
+        lists.push_back({axis++, places.select(1, i)});
+      }
+    }
+  }
+  return lists.empty() ? y : taken(y, positions_in(y.shape(), lists));
+}
+
+}  // namespace
+
+Tensor index(const Tensor& x, std::initializer_list<IndexItem> items) {
+  x.array().require("index");
+  const Op op("index");
+  return indexed(x, {items.begin(), items.size()});
+}
+
+IntArray index(const IntArray& x, std::initializer_list<IndexItem> items) {
+  x.require("index");
+  const Op op("index");
+  return indexed(x, {items.begin(), items.size()});
+}
+
+}  // namespace mote
