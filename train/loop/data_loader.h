@@ -165,7 +165,7 @@ class DataLoader::Iterator {
       }
       return order[static_cast<std::size_t>(i % at_once)];
     }
-    /// The stream that row i is drawn from, as it is after all rows before: an epoch that was restored draws them again.
+    /// The stream that row i is drawn from, after all rows before. An epoch that was restored draws these again.
     const Generator& stream_at(Index i) {
       if (loader.options_.generator) return loader.random_;
       if (!own || drawn_rows != i || own->get_state().seed != static_cast<std::uint64_t>(seed)) {

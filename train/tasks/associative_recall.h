@@ -52,7 +52,7 @@ class AssociativeRecallTask final : public LabelTask {
     return r;
   }
   Outcome outcome() const override {
-    return {.least = 0.96, .chance = 1.0 / static_cast<double>(options.values), .seconds = 20};
+    return {.least = 0.95, .chance = 1.0 / static_cast<double>(options.values), .seconds = 20};
   }
 
   std::vector<Index> row(Index length, const Generator& random) const override { return drawn(length, false, random); }

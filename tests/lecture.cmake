@@ -1,0 +1,18 @@
+# Runs PROGRAM with WORDS, in which DATA stands for the folder MOTE_DATA, and checks that it ends with CODE: 0 if the lines
+# that it computes are those that were published. With another code a line must say that it differs.
+set(words ${WORDS})
+if(WORDS MATCHES "DATA/")
+  if(NOT IS_DIRECTORY "$ENV{MOTE_DATA}")
+    message("skipped: MOTE_DATA names no folder with the lecture's text")
+    return()
+  endif()
+  string(REPLACE "DATA/" "$ENV{MOTE_DATA}/" words "${WORDS}")
+endif()
+execute_process(COMMAND ${PROGRAM} ${words} RESULT_VARIABLE result OUTPUT_VARIABLE printed ERROR_VARIABLE error)
+message("${printed}${error}")
+if(NOT result EQUAL CODE)
+  message(FATAL_ERROR "${PROGRAM} ${words} ends with ${result}, not with ${CODE}")
+endif()
+if(NOT CODE EQUAL 0 AND NOT printed MATCHES " differs\n")
+  message(FATAL_ERROR "no line says that it differs")
+endif()
