@@ -1,6 +1,7 @@
 // What the lectures share: Lines, which prints each computed line beside the published one; the data that a reader has.
 #pragma once
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -40,6 +41,13 @@ class Lines {
     std::fflush(stdout);
   }
 
+  /// The same for each line of a text, but for those that are empty.
+  void text(const std::string& computed) {
+    std::istringstream lines(computed);
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty()) (*this)(line);
+  }
+
   /// Prints how many lines are equal. Returns the exit code: 0 unless one differs, or was not computed although all
   /// were to be.
   int summary(bool all = true) const {
@@ -77,6 +85,12 @@ class Lines {
   std::size_t at_ = 0;
   std::map<std::string, int> counts_;
 };
+
+/// A number as Python's repr: as few digits as tell it from every other double.
+inline std::string repr(double x) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, x).ptr);
+}
 
 /// A file that the lecture reads, whole. Errors: it has another size than the lecture's.
 inline std::string lecture_file(const std::string& path, std::size_t size) {
