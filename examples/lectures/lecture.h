@@ -59,7 +59,7 @@ class Lines {
 
  private:
   /// "equal" character by character; "to rounding" if words are equal, and numbers within one unit of the last digit
-  /// that was published; else "differs".
+  /// that was published, or within four units in the last place of a float where more digits were; else "differs".
   static std::string compared(const std::string& computed, const std::string& published) {
     if (computed == published) return "equal";
     std::istringstream a(computed), b(published);
@@ -72,7 +72,9 @@ class Lines {
       const std::size_t point = y.find('.');
       const auto digits =
           point == y.npos ? 0 : static_cast<int>(static_cast<std::size_t>(end_y - y.c_str()) - point - 1);
-      if (!numbers || std::abs(number_x - number_y) > 1.01 * std::pow(10.0, -digits)) return "differs";
+      const double last_place = number_y == 0 ? 0 : std::exp2(std::floor(std::log2(std::abs(number_y))) - 23);
+      const double most = 1.01 * std::max(std::pow(10.0, -digits), 4 * last_place);
+      if (!numbers || std::abs(number_x - number_y) > most) return "differs";
     }
     return (a >> x) || (b >> y) ? "differs" : "to rounding";
   }
