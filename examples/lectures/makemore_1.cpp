@@ -1,22 +1,10 @@
 // Part 1 of makemore: bigrams of names. They are counted, which gives probabilities and names. Then one layer learns
 // them.
-#include "engine/engine.h"
-#include "examples/lectures/lecture.h"
+#include "examples/lectures/names.h"
 
 using namespace mote;
 
 namespace {
-
-/// '.' is 0, the letters are 1 to 26.
-Index id_of(char c) { return c == '.' ? 0 : c - 'a' + 1; }
-char letter(Index id) { return id == 0 ? '.' : static_cast<char>('a' + id - 1); }
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream file(text);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word);) words.push_back(word);
-  return words;
-}
 
 /// The bigrams of words, '.' before and behind each: the first ids and the second ones.
 struct Bigrams {

@@ -1,0 +1,62 @@
+// makemore's names: their letters as ids, and what follows each few letters.
+#pragma once
+
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "examples/lectures/lecture.h"
+#include "examples/lectures/python.h"
+
+namespace mote {
+
+/// '.' is 0, the letters are 1 to 26.
+inline Index id_of(char c) { return c == '.' ? 0 : c - 'a' + 1; }
+inline char letter(Index id) { return id == 0 ? '.' : static_cast<char>('a' + id - 1); }
+
+inline std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream file(text);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word);) words.push_back(word);
+  return words;
+}
+
+/// x [N, block], the letters before each letter y [N] of each word, '.' where there are none.
+struct Contexts {
+  IntArray x, y;
+
+  Contexts(std::span<const std::string> words, Index block) {
+    std::vector<Index> before, next;
+    for (const std::string& word : words) {
+      std::vector<Index> context(static_cast<std::size_t>(block), 0);
+      for (const char c : word + ".") {
+        before.insert(before.end(), context.begin(), context.end());
+        next.push_back(id_of(c));
+        context.erase(context.begin());
+        context.push_back(id_of(c));
+      }
+    }
+    x = IntArray({std::ssize(next), block}, before);
+    y = IntArray({std::ssize(next)}, next);
+  }
+};
+
+/// The lectures' split: shuffled by random.seed(42), 80 % to train on, 10 % to tune by, 10 % to test on.
+struct SplitNames {
+  Contexts train, dev, test;
+
+  SplitNames(const std::vector<std::string>& shuffled, Index block)
+      : train(part(shuffled, 0, 0.8), block),
+        dev(part(shuffled, 0.8, 0.9), block),
+        test(part(shuffled, 0.9, 1), block) {}
+
+ private:
+  static std::span<const std::string> part(std::span<const std::string> words, double from, double to) {
+    const auto at = [&](double share) { return static_cast<std::size_t>(share * static_cast<double>(words.size())); };
+    return words.subspan(at(from), at(to) - at(from));
+  }
+};
+
+}  // namespace mote
