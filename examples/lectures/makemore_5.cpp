@@ -1,0 +1,138 @@
+// Part 5 of makemore: eight letters of context, read two by two in a hierarchy like WaveNet's; 200,000 steps, then names.
+#include "examples/lectures/names.h"
+
+using namespace mote;
+
+namespace {
+
+constexpr Index block_size = 8, n_embd = 24, n_hidden = 128, vocab_size = 27;
+
+/// The lecture's layer: weight [in, out] from N(0, 1 / in), without a bias.
+Parameter linear_weight(Index in, Index out, const Generator& random) {
+  return Parameter(randn({in, out}, random).array() / std::sqrt(static_cast<real>(in)));
+}
+
+/// The lecture's batch norm: over all axes but the last, with the unbiased variance in both statistics.
+struct BatchNorm {
+  Parameter gamma, beta;
+  Array running_mean, running_var;
+
+  explicit BatchNorm(Index features)
+      : gamma(Array::full({features}, 1)),
+        beta(Array::zeros({features})),
+        running_mean(Array::zeros({features})),
+        running_var(Array::full({features}, 1)) {}
+
+  Tensor operator()(const Tensor& x, bool training) {
+    if (!training) return scaled(x, running_mean, running_var);
+    const Axes others = x.dim() == 2 ? Axes{0} : Axes{0, 1};
+    const Tensor xmean = mean(x, others, true), xvar = var(x, others, 1, true);
+    running_mean = running_mean * 0.9 + xmean.array().reshape(running_mean.shape()) * 0.1;
+    running_var = running_var * 0.9 + xvar.array().reshape(running_var.shape()) * 0.1;
+    return scaled(x, xmean, xvar);
+  }
+
+ private:
+  Tensor scaled(const Tensor& x, const Tensor& centre, const Tensor& spread) const {
+    return gamma * ((x - centre) / sqrt(spread + 1e-5)) + beta;
+  }
+};
+
+/// Two neighbours side by side, a linear layer, the norm, tanh: [B, T, C] -> [B, T / 2, hidden].
+struct Fuse {
+  Parameter weight;
+  BatchNorm norm;
+
+  Fuse(Index in, const Generator& random) : weight(linear_weight(2 * in, n_hidden, random)), norm(n_hidden) {}
+  Tensor operator()(const Tensor& x, bool training) {
+    const Shape pairs{x.size(0), x.size(1) / 2, 2 * x.size(2)};
+    const Tensor y = x.size(1) == 2 ? reshape(x, {pairs[0], pairs[2]}) : reshape(x, pairs);
+    return tanh(norm(matmul(y, weight), training));
+  }
+};
+
+struct Model {
+  Parameter embeddings, out_weight, out_bias;
+  std::vector<Fuse> layers;
+
+  explicit Model(const Generator& random) : embeddings(randn({vocab_size, n_embd}, random).array()) {
+    for (const Index in : {n_embd, n_hidden, n_hidden}) layers.emplace_back(in, random);
+    out_weight = Parameter(linear_weight(n_hidden, vocab_size, random).value() * 0.1);  // less confident
+    out_bias = Parameter(Array::zeros({vocab_size}));
+  }
+  Tensor logits(const IntArray& x, bool training) {
+    Tensor h = embedding(embeddings, x);
+    for (Fuse& layer : layers) h = layer(h, training);
+    return matmul(h, out_weight) + out_bias;
+  }
+  std::vector<Parameter> parameters() const {
+    std::vector<Parameter> all{embeddings};
+    for (const Fuse& layer : layers) all.insert(all.end(), {layer.weight, layer.norm.gamma, layer.norm.beta});
+    all.insert(all.end(), {out_weight, out_bias});
+    return all;
+  }
+  double split_loss(const Contexts& split) {
+    const NoGrad no_grad;
+    return static_cast<double>(cross_entropy(logits(split.x, false), split.y).item());
+  }
+  std::string name(const Generator& random) {
+    const NoGrad no_grad;
+    std::vector<Index> context(block_size, 0);
+    std::string out;
+    do {
+      const Tensor probs = softmax(logits(IntArray({1, block_size}, context), false), 1);
+      context.erase(context.begin());
+      context.push_back(multinomial(probs, 1, random).item());
+      out += letter(context.back());
+    } while (context.back() != 0);
+    return out;
+  }
+};
+
+std::string padded(Index n, std::size_t width) {
+  const std::string text = std::to_string(n);
+  return std::string(width - text.size(), ' ') + text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] {
+    std::string path;
+    Index steps = 200'000;
+    read_words(argc, argv, "FILE: names.txt, 228,145 bytes [STEPS]", path, steps);
+    std::vector<std::string> words = words_of(lecture_file(path, 228'145));
+    PythonRandom(42).shuffle(words);
+    const SplitNames names(words, block_size);
+
+    Lines line("makemore_5");
+    for (Index row = 0; row < 20; ++row) {
+      std::string context;
+      for (Index i = 0; i < block_size; ++i) context += letter(names.train.x.at({row, i}));
+      line(context + " --> " + letter(names.train.y.at({row})));
+    }
+
+    const Generator random(42);
+    Model model(random);
+    const std::vector<Parameter> parameters = model.parameters();
+    Index count = 0;
+    for (const Parameter& p : parameters) count += p.numel();
+    line(std::to_string(count));
+
+    for (Index i = 0; i < steps; ++i) {
+      const std::vector<Index> ix = randint(0, names.train.y.numel(), {32}, random).to_vector();
+      const Tensor loss = cross_entropy(model.logits(take_rows(names.train.x, ix), true), take_rows(names.train.y, ix));
+      for (const Parameter& p : parameters) p.zero_grad();
+      loss.backward();
+      const double lr = i < 150'000 ? 0.1 : 0.01;
+      for (const Parameter& p : parameters) p.set(p.value() - p.grad() * lr);
+      if (i % 10'000 == 0) line(padded(i, 7) + "/ 200000: " + fixed_text(static_cast<double>(loss.item()), 4));
+    }
+    if (steps >= 200'000) {
+      line("train " + repr(model.split_loss(names.train)));
+      line("val " + repr(model.split_loss(names.dev)));
+      for (int i = 0; i < 20; ++i) line(model.name(random));
+    }
+    return line.summary(steps >= 200'000);
+  });
+}
