@@ -1,4 +1,5 @@
-// Part 5 of makemore: eight letters of context, read two by two in a hierarchy like WaveNet's; 200,000 steps, then names.
+// Part 5 of makemore: eight letters of context, read two by two in a hierarchy like WaveNet's. 200,000 steps, then
+// names.
 #include "examples/lectures/names.h"
 
 using namespace mote;
