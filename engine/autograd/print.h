@@ -18,8 +18,11 @@ inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
 /// As PyTorch prints a parameter: "Parameter containing:" and the tensor.
+inline std::string to_text(const Parameter& p, const PrintOptions& options = {}) {
+  return "Parameter containing:\n" + to_text(Tensor(p), options);
+}
 inline std::ostream& operator<<(std::ostream& out, const Parameter& p) {
-  return out << (p.defined() ? "Parameter containing:\n" : "") << Tensor(p);
+  return out << (p.defined() ? to_text(p, print_options(out)) : std::string("(undefined)"));
 }
 
 }  // namespace mote

@@ -82,6 +82,9 @@ TEST_CASE("print: options") {
   CHECK(floats({1, 2}, {2}, {.scientific = Scientific::on}) == "tensor([1.0000e+00, 2.0000e+00])");
   // Switched off, the columns keep the width of the scientific form: so in PyTorch.
   CHECK(floats({1, 2000}, {2}, {.scientific = Scientific::off}) == "tensor([        1.,      2000.])");
+  CHECK(floats({1, 2000}, {2}, {.scientific = Scientific::off, .version = 209}) == "tensor([   1., 2000.])");
+  CHECK(floats({1, 2}, {2}, {.scientific = Scientific::on, .version = 209}) == "tensor([1.0000e+00, 2.0000e+00])");
+  CHECK(floats({1, 2000}, {2}, {.version = 209}) == floats({1, 2000}, {2}));
   CHECK(counting({3, 4}, 1, {.threshold = 5, .edgeitems = 1}) == R"(tensor([[ 0.,  ...,  3.],
         ...,
         [ 8.,  ..., 11.]]))");
@@ -195,6 +198,8 @@ TEST_CASE("print: options that a stream keeps") {
         "tensor([ 0.5000, -0.1250])tensor([ 0.50, -0.12])tensor([ 0.50, -0.12])");
   CHECK(streamed(print_precision(1), Tensor(x).requires_grad_(), Parameter(x)) ==
         "tensor([ 0.5, -0.1], requires_grad=True)Parameter containing:\ntensor([ 0.5, -0.1], requires_grad=True)");
+  CHECK(to_text(Parameter(array({2}, {0.5, -0.1}))) ==
+        "Parameter containing:\ntensor([ 0.5000, -0.1000], requires_grad=True)");
   CHECK(streamed(print_options({.threshold = 3, .edgeitems = 1}), ids, mask({true, false, true, true})) ==
         "tensor([1,  ..., 4])tensor([True,  ..., True])");
   CHECK(streamed(print_options({.precision = 0, .linewidth = 9, .scientific = Scientific::on}), x) ==
@@ -205,12 +210,12 @@ TEST_CASE("print: options that a stream keeps") {
 
   std::ostringstream kept, other;
   const PrintOptions all{
-      .precision = 9, .threshold = 5, .edgeitems = 7, .linewidth = 11, .scientific = Scientific::off};
+      .precision = 9, .threshold = 5, .edgeitems = 7, .linewidth = 11, .scientific = Scientific::off, .version = 209};
   kept << print_options(all);
   for (std::ostringstream* stream : {&kept, &other}) {
     const PrintOptions now = print_options(*stream);
     CHECK((now.precision == 9 && now.threshold == 5 && now.edgeitems == 7 && now.linewidth == 11));
-    CHECK(now.scientific == Scientific::off);
+    CHECK((now.scientific == Scientific::off && now.version == 209));
     if (stream == &other) break;
     CHECK(print_options(other).precision == 4);  // another stream has its own
     other.copyfmt(kept);
