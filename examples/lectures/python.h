@@ -41,7 +41,7 @@ class PythonRandom {
 
   /// An integer from 0 to n - 1, n at most 2^32 - 1: as many high bits of a word as n has, drawn again if too large.
   std::uint32_t below(std::uint32_t n) {
-    const int bits = std::bit_width(n);
+    const int bits = static_cast<int>(std::bit_width(n));
     std::uint32_t x = n;
     while (x >= n) x = words_.next_u32() >> (32 - bits);
     return x;

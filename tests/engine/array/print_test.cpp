@@ -198,7 +198,7 @@ TEST_CASE("print: options that a stream keeps") {
         "tensor([ 0.5000, -0.1250])tensor([ 0.50, -0.12])tensor([ 0.50, -0.12])");
   CHECK(streamed(print_precision(1), Tensor(x).requires_grad_(), Parameter(x)) ==
         "tensor([ 0.5, -0.1], requires_grad=True)Parameter containing:\ntensor([ 0.5, -0.1], requires_grad=True)");
-  CHECK(to_text(Parameter(array({2}, {0.5, -0.1}))) ==
+  CHECK(to_text(Parameter(Array({2}, std::vector<real>{real(0.5), real(-0.1)}))) ==
         "Parameter containing:\ntensor([ 0.5000, -0.1000], requires_grad=True)");
   CHECK(streamed(print_options({.threshold = 3, .edgeitems = 1}), ids, mask({true, false, true, true})) ==
         "tensor([1,  ..., 4])tensor([True,  ..., True])");

@@ -8,6 +8,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/sample.h"
 #include "tests/sentences.h"
 #include "tests/tools.h"
 #include "tests/torch_random.h"
