@@ -124,21 +124,27 @@ inline IntArray sum(const Mask& m, const Axes& axes = {}, Flag keepdim = false) 
   m.require("sum");
   return detail::reduced(m, axes, keepdim, 0, [](Index total, Index value) { return total + value; });
 }
+
+namespace detail {
+template <class F>
+IntArray int_extreme(const char* op, const IntArray& x, const Axes& axes, bool keepdim, Index start, const F& f) {
+  x.require(op);
+  const Shape shape = reduced_shape(x.shape(), axes, keepdim);
+  check_in(op, x.numel() > 0 || shape.numel() == 0, "cannot reduce an empty axis of shape ", x.shape());
+  return reduced(x, axes, keepdim, start, f);
+}
+}  // namespace detail
+
 /// The largest, or the smallest, element over `axes`. Errors: no elements to reduce.
 inline IntArray max(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
-  x.require("max");
-  const Shape shape = reduced_shape(x.shape(), axes, keepdim);
-  check_in("max", x.numel() > 0 || shape.numel() == 0, "cannot reduce an empty axis of shape ", x.shape());
-  return detail::reduced(x, axes, keepdim, std::numeric_limits<Index>::min(),
-                         [](Index a, Index b) { return std::max(a, b); });
+  constexpr Index least = std::numeric_limits<Index>::min();
+  return detail::int_extreme("max", x, axes, keepdim, least, [](Index a, Index b) { return std::max(a, b); });
 }
 inline IntArray min(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
-  x.require("min");
-  const Shape shape = reduced_shape(x.shape(), axes, keepdim);
-  check_in("min", x.numel() > 0 || shape.numel() == 0, "cannot reduce an empty axis of shape ", x.shape());
-  return detail::reduced(x, axes, keepdim, std::numeric_limits<Index>::max(),
-                         [](Index a, Index b) { return std::min(a, b); });
+  constexpr Index most = std::numeric_limits<Index>::max();
+  return detail::int_extreme("min", x, axes, keepdim, most, [](Index a, Index b) { return std::min(a, b); });
 }
+
 template <class A>
 requires(std::same_as<A, IntArray> || std::same_as<A, Mask>)
     __attribute__((unavailable("a mean has a fraction: write mean(tensor(x))"))) IntArray mean(const A& x);

@@ -1,5 +1,5 @@
-// The notebook of "Let's build GPT": a batch of characters, a bigram model before and after 100 steps, the mean of what
-// came before in three ways, one head of attention, why its scores are scaled, and a layer norm.
+// The notebook of "Let's build GPT". It reads a batch of characters, and trains a bigram model for 100 steps. It takes
+// the mean of what came before in three ways. Then come one head of attention, the scale of its scores, a layer norm.
 #include "examples/lectures/characters.h"
 #include "nn/nn.h"
 #include "train/train.h"

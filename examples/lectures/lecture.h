@@ -58,8 +58,9 @@ class Lines {
   }
 
  private:
-  /// "equal" character by character; "to rounding" if words are equal, and numbers within one unit of the last digit
-  /// that was published, or within four units in the last place of a float where more digits were; else "differs".
+  /// "equal": every character is. "to rounding": words are equal, and each number is within one unit of its last
+  /// published digit. Where more digits were published than a float has, four units in a float's last place count.
+  /// "differs": anything else.
   static std::string compared(const std::string& computed, const std::string& published) {
     if (computed == published) return "equal";
     std::istringstream a(computed), b(published);

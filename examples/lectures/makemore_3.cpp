@@ -40,11 +40,6 @@ struct Model {
   }
 };
 
-std::string padded(Index n, std::size_t width) {
-  const std::string text = std::to_string(n);
-  return std::string(width - text.size(), ' ') + text;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -73,7 +68,7 @@ int main(int argc, char** argv) {
       loss.backward();
       const double lr = i < 100'000 ? 0.1 : 0.01;
       for (const Parameter& p : model.parameters()) p.set(p.value() - p.grad() * lr);
-      if (i % 10'000 == 0) line(padded(i, 7) + "/ 200000: " + fixed_text(static_cast<double>(loss.item()), 4));
+      if (i % 10'000 == 0) line(progress(i, loss));
     }
     if (steps >= 200'000) {
       line("train " + repr(model.split_loss(names.train)));

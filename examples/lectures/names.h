@@ -59,4 +59,10 @@ struct SplitNames {
   }
 };
 
+/// "  10000/ 200000: 2.0322", as the lectures print a step.
+inline std::string progress(Index step, const Tensor& loss) {
+  const std::string text = std::to_string(step);
+  return std::string(7 - text.size(), ' ') + text + "/ 200000: " + fixed_text(static_cast<double>(loss.item()), 4);
+}
+
 }  // namespace mote
