@@ -113,6 +113,9 @@ def main(folder, steps, out=None):
         rank or print(f"step {it + 1} loss {loss.item():.9g}", flush=True)
     checkpoint.update(model=model.state_dict(), optimizer=optimizer.state_dict(), iter_num=it + 1)
     own["rng_state"] = random.get_state()
+    if world > 1:
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
     if out and rank == 0:
         os.makedirs(out, exist_ok=True), torch.save(checkpoint, out + "/ckpt.pt")
 
