@@ -1,5 +1,6 @@
 // Part 5 of makemore: eight letters of context, read two by two in a hierarchy like WaveNet's. 200,000 steps, then
 // names.
+#include "examples/lectures/batch_norm.h"
 #include "examples/lectures/names.h"
 
 using namespace mote;
@@ -13,36 +14,10 @@ Parameter linear_weight(Index in, Index out, const Generator& random) {
   return Parameter(randn({in, out}, random).array() / std::sqrt(static_cast<real>(in)));
 }
 
-/// The lecture's batch norm: over all axes but the last, with the unbiased variance in both statistics.
-struct BatchNorm {
-  Parameter gamma, beta;
-  Array running_mean, running_var;
-
-  explicit BatchNorm(Index features)
-      : gamma(Array::full({features}, 1)),
-        beta(Array::zeros({features})),
-        running_mean(Array::zeros({features})),
-        running_var(Array::full({features}, 1)) {}
-
-  Tensor operator()(const Tensor& x, bool training) {
-    if (!training) return scaled(x, running_mean, running_var);
-    const Axes others = x.dim() == 2 ? Axes{0} : Axes{0, 1};
-    const Tensor xmean = mean(x, others, true), xvar = var(x, others, 1, true);
-    running_mean = running_mean * 0.9 + xmean.array().reshape(running_mean.shape()) * 0.1;
-    running_var = running_var * 0.9 + xvar.array().reshape(running_var.shape()) * 0.1;
-    return scaled(x, xmean, xvar);
-  }
-
- private:
-  Tensor scaled(const Tensor& x, const Tensor& centre, const Tensor& spread) const {
-    return gamma * ((x - centre) / sqrt(spread + 1e-5)) + beta;
-  }
-};
-
 /// Two neighbours side by side, a linear layer, the norm, tanh: [B, T, C] -> [B, T / 2, hidden].
 struct Fuse {
   Parameter weight;
-  BatchNorm norm;
+  LectureBatchNorm norm;
 
   Fuse(Index in, const Generator& random) : weight(linear_weight(2 * in, n_hidden, random)), norm(n_hidden) {}
   Tensor operator()(const Tensor& x, bool training) {

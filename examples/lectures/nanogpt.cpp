@@ -26,19 +26,30 @@ double mean_loss_of(const GPT& model, const std::vector<Index>& data, const Gene
   return total / eval_iters;
 }
 
+/// For a look at how much one weight changes.
+void add_to_first_weight(const GPT& model, double added) {
+  const Parameter weight = parameters(model).front();
+  std::vector<real> values = weight.value().to_vector();
+  values.front() += static_cast<real>(added);
+  weight.set(Array(weight.shape(), values));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
     Index seed = 1337, max_iters = 2000;
-    read_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [SEED] [STEPS]", path, seed, max_iters);
+    double added = 0;
+    read_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [SEED] [STEPS] [ADDED to the first weight]", path,
+               seed, max_iters, added);
     const Characters text(lecture_file(path, 1'115'394));
 
     const Generator random(seed);
     GPTConfig config{block_size, 65, 4, 4, 128};  // vocabulary, layers, heads, width
     config.bias = false;
     GPT model(config, Init::twice(random));
+    if (added != 0) add_to_first_weight(model, added);
     AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3, .betas = {0.9, 0.99}});
     const ScheduleOptions schedule{.max_lr = 1e-3, .min_lr = 1e-4, .warmup_steps = 100, .total_steps = 2000};
 

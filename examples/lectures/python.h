@@ -1,14 +1,26 @@
-// Python's random, on mote's Mersenne Twister: what splits of data are shuffled with.
+// Python's random and NumPy's legacy generator, on mote's Mersenne Twister; lists as Python prints them.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/array/random.h"
 
 namespace mote {
+
+namespace detail {
+/// A number in [0, 1) from 53 bits of two words, as both Python and NumPy draw it.
+inline double unit_of_two_words(const Generator& words) {
+  const double high = words.next_u32() >> 5, low = words.next_u32() >> 6;
+  return (high * 67108864 + low) / 9007199254740992;
+}
+}  // namespace detail
 
 /// The stream of Python's random module after random.seed(seed), for seeds of at most 32 bits. Source: M. Matsumoto, T.
 /// Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), init_by_array; the draws follow CPython.
@@ -39,6 +51,32 @@ class PythonRandom {
     words_.set_state(state);
   }
 
+  /// random.random().
+  double random() { return detail::unit_of_two_words(words_); }
+  /// random.uniform(low, high).
+  double uniform(double low, double high) { return low + (high - low) * random(); }
+  /// random.gauss(mean, std): normal values, two at a time by Box and Muller.
+  double gauss(double mean, double std) {
+    double z = 0;
+    if (kept_) {
+      z = *kept_;
+      kept_.reset();
+    } else {
+      const double angle = random() * (2 * 3.141592653589793);
+      const double radius = std::sqrt(-2 * std::log(1 - random()));
+      z = std::cos(angle) * radius;
+      kept_ = std::sin(angle) * radius;
+    }
+    return mean + z * std;
+  }
+  /// random.choices(range(n), weights)[0].
+  std::size_t choice(const std::vector<double>& weights) {
+    std::vector<double> sums;
+    double total = 0;
+    for (const double weight : weights) sums.push_back(total += weight);
+    const auto at = std::upper_bound(sums.begin(), sums.end() - 1, random() * total);
+    return static_cast<std::size_t>(at - sums.begin());
+  }
   /// An integer from 0 to n - 1, n at most 2^32 - 1: as many high bits of a word as n has, drawn again if too large.
   std::uint32_t below(std::uint32_t n) {
     const int bits = static_cast<int>(std::bit_width(n));
@@ -54,6 +92,73 @@ class PythonRandom {
 
  private:
   Generator words_;
+  std::optional<double> kept_;  // the second of two normal values
 };
+
+/// The stream of NumPy's legacy generator after numpy.random.seed(seed). Source: NumPy's RandomState.
+class NumpyRandom {
+ public:
+  explicit NumpyRandom(std::uint32_t seed) : words_(seed) {}
+
+  /// A standard normal value, two at a time by Marsaglia's polar method.
+  double normal() {
+    if (kept_) {
+      const double z = *kept_;
+      kept_.reset();
+      return z;
+    }
+    double x = 0, y = 0, square = 0;
+    do {
+      x = 2 * detail::unit_of_two_words(words_) - 1;
+      y = 2 * detail::unit_of_two_words(words_) - 1;
+      square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    const double scale = std::sqrt(-2 * std::log(square) / square);
+    kept_ = scale * x;
+    return scale * y;
+  }
+  /// numpy.random.shuffle: an index is as many low bits of a word as it needs, drawn again if too large.
+  template <class T>
+  void shuffle(std::vector<T>& x) {
+    for (std::size_t i = x.size(); i-- > 1;) {
+      const std::uint32_t bits = (1u << std::bit_width(i)) - 1;
+      std::uint32_t j = 0;
+      do j = words_.next_u32() & bits;
+      while (j > i);
+      std::swap(x[i], x[j]);
+    }
+  }
+
+ private:
+  Generator words_;
+  std::optional<double> kept_;
+};
+
+/// A text as Python's repr: in single quotes, or in double ones if it has a single one and no double one.
+inline std::string quoted(const std::string& text) {
+  const bool single = text.find('\'') != text.npos, twice = text.find('"') != text.npos;
+  const char quote = single && !twice ? '"' : '\'';
+  std::string out(1, quote);
+  for (const char c : text) {
+    if (c == quote || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + quote;
+}
+
+/// "[1, 2]" or "['a', 'b']", as Python prints a list.
+template <class T>
+std::string list_text(const std::vector<T>& items) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ", ";
+    if constexpr (std::is_same_v<T, std::string>) {
+      out += quoted(items[i]);
+    } else {
+      out += std::to_string(items[i]);
+    }
+  }
+  return out + "]";
+}
 
 }  // namespace mote

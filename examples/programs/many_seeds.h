@@ -19,20 +19,10 @@
 #include "engine/base/table.h"
 #include "examples/programs/program.h"
 #include "examples/programs/saved_run.h"
+#include "examples/programs/words.h"
 #include "train/report/compare.h"
 
 namespace mote {
-
-/// "1-10", or one seed. Errors: another text, which the message says is this word's.
-inline std::pair<Index, Index> read_seeds(const std::string& text, const std::string& word = "--seeds") {
-  const std::size_t dash = text.find('-');
-  Index first = 0, last = 0;
-  detail::read_field(word.c_str(), text.substr(0, dash), first);
-  detail::read_field(word.c_str(), dash == text.npos ? text : text.substr(dash + 1), last);
-  check(first >= 0 && first <= last, word, " ", text, " must be two seeds, the lower one first: 1-10");
-  check(last <= 1'000'000'000'000'000'000, word, " ", text, " must end at 1000000000000000000");
-  return {first, last};
-}
 
 /// The value in the middle; of an even number, the mean of the two; of none, NaN.
 inline double median(std::vector<double> x) {

@@ -1,12 +1,12 @@
 // "AI engineering from scratch", lesson 33: the shape contract, the causality check, the training on repeated tokens,
-// and what a head looks at with 4 and with 8 heads. `seeds/ai_engineering loss.svg` also draws the losses.
+// and what a head looks at with 4 and with 8 heads. `ai_engineering loss.svg` also draws the losses.
 #include <cmath>
 #include <iostream>
 #include <numeric>
 
 #include "engine/engine.h"
 #include "engine/io/files/file.h"
-#include "examples/seeds/page.h"
+#include "examples/lectures/tutorial.h"
 #include "models/tutorials/ai_engineering.h"
 #include "nn/head_pictures.h"
 #include "train/optim/adamw.h"
@@ -56,9 +56,11 @@ std::vector<double> demo(const DemoConfig& c) {
     const double sum = std::accumulate(first, first + c.steps_per_epoch, 0.0);
     std::printf("epoch %d: mean loss %.6f\n", int(epoch + 1), sum / double(c.steps_per_epoch));
   }
-  std::printf("first step %.6f, last step %.6f; log(%d) = %.6f\n", losses.front(), losses.back(), int(c.vocab_size),
-              std::log(double(c.vocab_size)));
-  claim(std::abs(losses.front() - std::log(64.0)) < 0.1 && losses.back() < 1, "from random to well under 1.0");
+  std::printf("first step %.6f, last step %.6f\n", losses.front(), losses.back());
+  Lines line("ai_engineering");
+  line(formatted("log(%d) ~ %.2f", int(c.vocab_size), std::log(double(c.vocab_size))));
+  claim(line.summary() == 0 && std::abs(losses.front() - std::log(64.0)) < 0.1 && losses.back() < 1,
+        "from random to well under 1.0");
   std::cout << "\n" << curve_text(losses, {.title = "loss of each step, on a logarithmic scale", .log = true});
   const IntArray row = randint(0, c.vocab_size, {1, 1}, Generator(c.seed + 1)).expand({1, c.seq_len}).contiguous();
   const Array seen = model(row, return_weights).second.array().select(0, 0);

@@ -1,13 +1,12 @@
-// What the tutorials' pages share: shapes as PyTorch prints them, and the cost of attention.
+// What the tutorials on attention share: claims, and the cost of attention.
 #pragma once
 
-#include <string>
-
+#include "examples/lectures/lecture.h"
 #include "examples/lessons/lesson.h"
 #include "nn/trace.h"
 
 /// x.shape as PyTorch prints it.
-inline std::string size(const mote::Tensor& x) { return "torch.Size(" + mote::text_of(x.shape()) + ")"; }
+inline std::string size(const mote::Tensor& x) { return mote::size_text(x.shape()); }
 
 /// Multiply-adds of all products in attention(x, x, x).
 mote::Index multiply_adds(const auto& attention, const mote::Tensor& x) {

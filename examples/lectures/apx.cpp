@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "engine/engine.h"
-#include "examples/seeds/page.h"
+#include "examples/lectures/tutorial.h"
 #include "models/tutorials/apx.h"
 
 using namespace mote;
@@ -27,8 +27,11 @@ void lesson() {
   const Tensor attn_output = multihead_attn.scaled_dot_product_attention(Q, K, V);
   std::cout << "\n   attn_output                 " << size(attn_output) << "\n4. .transpose().view()         "
             << size(join_heads(attn_output)) << "\n\nExample usage\n";
+  Lines line("apx");
   const Tensor output = multihead_attn(input_tensor, input_tensor, input_tensor);
-  std::cout << size(output) << "\n" << summary(multihead_attn) << "\n";
+  line(size(output));
+  claim(line.summary() == 0, "the shape that the page promises");
+  std::cout << "\n" << summary(multihead_attn) << "\n";
   const Tensor by_steps = multihead_attn.W_o(join_heads(attn_output));
   claim(by_steps.to_vector() == output.to_vector(), "the steps above are the call, to the last bit");
   claim(parameter_count(multihead_attn) == 1'050'624,

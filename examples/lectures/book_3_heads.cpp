@@ -1,21 +1,16 @@
-// "Build a Large Language Model (From Scratch)", chapter 3: every number that the page on multi-head attention prints,
-// the eleven steps of its last class, why weight splits are faster, GPT-2's sizes; and other numbers of the chapter.
+// A page on multi-head attention after "Build a Large Language Model (From Scratch)": every tensor that it prints, the
+// eleven steps of its last class, why weight splits are faster, GPT-2's sizes.
 #include <cmath>
 
 #include "engine/engine.h"
 #include "engine/watch/graph_text.h"
-#include "examples/seeds/page.h"
+#include "examples/lectures/tutorial.h"
 #include "models/tutorials/book.h"
 
 using namespace mote;
 namespace book = tutorials::book;
 
 namespace {
-
-/// print(context_vecs); print("context_vecs.shape:", context_vecs.shape), without the name of a gradient's function.
-void print(const Tensor& context_vecs) {
-  std::cout << context_vecs.detach() << "\ncontext_vecs.shape: " << size(context_vecs) << "\n\n";
-}
 
 /// The forward pass of the class, with the page's numbers of steps: shape and first numbers of each.
 void eleven_steps(const book::MultiHeadAttention& mha, const Tensor& x) {
@@ -51,38 +46,30 @@ void lesson() {
                                 {0.77, 0.25, 0.10},    // one      (x^5)
                                 {0.05, 0.80, 0.55}});  // step     (x^6)
   const Tensor batch = stack({inputs, inputs});
+  Lines line("book_3_heads");
+  const auto print = [&](const Tensor& context_vecs) {
+    line.text(plain(context_vecs));
+    line("context_vecs.shape: " + size(context_vecs));
+  };
   for (const Index heads : {2, 3}) {
-    std::cout << "MultiHeadAttentionWrapper, num_heads=" << heads << "\n" << size(batch) << "\n";
+    line(size(batch));
     print(book::MultiHeadAttentionWrapper(3, 2, 6, 0.0, heads, Generator(123))(batch));
   }
   const Tensor rows = reshape(inputs, {3, 6}), batch_of_rows = stack({rows, rows});  // the second input: 3 rows of 6
-  std::cout << "MultiHeadAttention, num_heads=2\n" << size(batch_of_rows) << "\n";
+  line(size(batch_of_rows));
   const book::MultiHeadAttention mha(6, 6, 3, 0.0, 2, Generator(123));
   print(mha(batch_of_rows));
+  claim(line.summary() == 0, "the tensors that the page prints");
+  std::printf("\n");
   eleven_steps(mha, batch_of_rows);
+
   const auto products = [](const Tensor& y) { return count_ops(y)["linear"] + count_ops(y)["matmul"]; };
-  std::cout << "\nMatrix multiplications of 8 heads: MultiHeadAttentionWrapper "
-            << products(book::MultiHeadAttentionWrapper(3, 2, 6, 0.0, 8, Generator(1))(batch))
-            << ", MultiHeadAttention " << products(book::MultiHeadAttention(3, 16, 6, 0.0, 8, Generator(1))(batch))
-            << "\n\nGPT-2           heads   embedding size   width of a head   parameters of one attention\n";
+  claim(products(book::MultiHeadAttentionWrapper(3, 2, 6, 0.0, 8, Generator(1))(batch)) == 40 &&
+            products(book::MultiHeadAttention(3, 16, 6, 0.0, 8, Generator(1))(batch)) == 6,
+        "eight heads take 40 matrix products by themselves, 6 with weight splits");
+  std::printf("\nGPT-2           heads   embedding size   width of a head   parameters of one attention\n");
   for (const auto& [name, heads, width] : {std::tuple("smallest, 117M", 12, 768), {"largest, 1.5B ", 25, 1600}})
     std::printf("%s %6d %16d %17d %29d\n", name, heads, width, width / heads, 4 * (width * width + width));
-  std::cout << "\nOther numbers of the chapter. Batched products multiply head by head: a @ a.transpose(2, 3)\n";
-  const Tensor a = tensor(
-      {{{{0.2745, 0.6584, 0.2775, 0.8573}, {0.8993, 0.0390, 0.9268, 0.7388}, {0.7179, 0.7058, 0.9156, 0.4340}},
-        {{0.0772, 0.3565, 0.1479, 0.5331}, {0.4066, 0.2318, 0.4545, 0.9737}, {0.4606, 0.5159, 0.4220, 0.5786}}}});
-  std::cout << matmul(a, transpose(a, 2, 3)) << "\n\nMultiHeadAttention, d_in=3, d_out=2, num_heads=2\n";
-  print(book::MultiHeadAttention(3, 2, 6, 0.0, 2, Generator(123))(batch));
-  const Generator seed(789), mkl(123);
-  const Linear W_query(3, 2, seed, false), W_key(3, 2, seed, false), W_value(3, 2, seed, false);
-  const Tensor q = W_query(inputs), k = W_key(inputs), v = W_value(inputs);
-  std::cout << "SelfAttention_v2, one head without a mask, seed 789\n"
-            << attention(q, k, v).detach()
-            << "\n\nquery_2 through torch.rand(3, 2)\n"
-            << matmul(select(inputs, 0, 1), rand({3, 2}, Generator(123)))
-            << "\n\nDropout(0.5) of ones(6, 6): on ARM, and with pip wheels on x86-64\n";
-  mkl.set_build({.mkl = true});
-  std::cout << dropout(ones({6, 6}), 0.5, Generator(123)) << "\n" << dropout(ones({6, 6}), 0.5, mkl) << "\n";
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // "Multi-Head from Scratch": shapes, the maps of 8 heads, the cost of each operation, one head of 64 dimensions beside
-// 8 of 8, the block, output norms. `seeds/multi_head_from_scratch heads.svg` also draws the page's figure.
+// 8 of 8, the block, output norms. `multi_head_from_scratch heads.svg` also draws the page's figure.
 #include <iostream>
 
 #include "engine/engine.h"
 #include "engine/io/files/file.h"
-#include "examples/seeds/page.h"
+#include "examples/lectures/tutorial.h"
 #include "models/tutorials/multi_head_from_scratch.h"
 #include "nn/embedding.h"
 #include "nn/head_pictures.h"
@@ -28,7 +28,10 @@ void lesson(const char* file) {
   const Tensor heads = mha.scaled_dot_product(q, k, v).first;
   std::cout << "3  parallel attention           " << size(heads) << "\n4  concat + linear              "
             << size(mha.W_o(mha.combine_heads(heads))) << "\n\n6. Self-attention: mha(x, x, x)\n"
-            << size(mha(x, x, x).first) << "\n";
+            << std::flush;
+  Lines line("multi_head_from_scratch");
+  line(text_of(mha(x, x, x).first.shape()));
+  claim(line.summary() == 0, "the shape that the page promises");
 
   std::cout << "\n8. Multi-Head Attention Weights (8 Heads). Dropout is on: '.' may be dropped\n\n";
   const Tensor dummy = randn({1, 5, 64}, random);

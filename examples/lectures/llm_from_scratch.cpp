@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "engine/engine.h"
-#include "examples/seeds/page.h"
+#include "examples/lectures/tutorial.h"
 #include "models/tutorials/llm_from_scratch.h"
 #include "nn/head_pictures.h"
 
