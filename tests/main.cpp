@@ -49,7 +49,8 @@ void read_sentences(const std::string& path) {
   if (!paths.insert(path).second || writing()) return;
 
   std::ifstream in(path);
-  Sentence now{.path = path};
+  Sentence now;
+  now.path = path;
   bool in_text = false;
   const auto add = [&] {
     if (in_text) sentences.push_back(now);

@@ -82,7 +82,8 @@ std::unique_ptr<Tokenizer> byte_pair_from(const VocabularyFile& vocabulary, cons
 /// load_gpt2_tokenizer() of what stands in the two files, and in added_tokens.json beside them.
 std::unique_ptr<Tokenizer> gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
                                                std::string_view merge_list, const std::string& merges_name,
-                                               std::string_view added = {}, const std::string& added_name = {});
+                                               std::string_view added = {}, const std::string& added_name = {},
+                                               const std::vector<std::string>& specials = {});
 }  // namespace detail
 
 }  // namespace mote

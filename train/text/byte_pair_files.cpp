@@ -167,7 +167,8 @@ std::unique_ptr<Tokenizer> detail::byte_pair_from(const VocabularyFile& vocabula
 
 std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
                                                        std::string_view merge_list, const std::string& merges_name,
-                                                       std::string_view added, const std::string& added_name) {
+                                                       std::string_view added, const std::string& added_name,
+                                                       const std::vector<std::string>& specials) {
   const Json document = parse_json(vocabulary, vocabulary_name);
   VocabularyFile all = read_vocabulary(JsonPlace(document, vocabulary_name), vocabulary_name);
   if (!added.empty()) {
@@ -175,6 +176,8 @@ std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabula
     for (const auto& [id, spelling] : read_vocabulary(JsonPlace(more, added_name), added_name).by_id)
       add_special(all, spelling, id);
   }
+  for (const std::string& spelling : specials)
+    add_special(all, spelling, all.by_id.empty() ? 0 : all.by_id.rbegin()->first + 1);
 
   const std::vector<std::string_view> lines = lines_of(merge_list);
   const std::size_t first = !lines.empty() && lines[0].starts_with("#version") ? 1 : 0;
@@ -184,12 +187,13 @@ std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabula
   return byte_pair_from(all, merges, line);
 }
 
-std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt) {
+std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt,
+                                               const std::vector<std::string>& specials) {
   const std::string vocabulary = read_file(vocab_json, detail::longest_vocabulary);
   const std::string merges = read_file(merges_txt, detail::longest_vocabulary);
   const std::string beside = detail::split_path(vocab_json).first + "/added_tokens.json";
   const std::string added = file_exists(beside) ? read_file(beside, detail::longest_vocabulary) : "";
-  return detail::gpt2_tokenizer_from(vocabulary, vocab_json, merges, merges_txt, added, beside);
+  return detail::gpt2_tokenizer_from(vocabulary, vocab_json, merges, merges_txt, added, beside, specials);
 }
 
 }  // namespace mote

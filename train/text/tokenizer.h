@@ -108,9 +108,11 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
 
 /// GPT-2's tokenizer from the two files that it is published in, and from added_tokens.json where it lies beside them.
 /// An entry that is neither a byte nor the product of a merge is a special token. An id without an entry becomes one,
-/// too. Lines may end as on Windows, and the line "#version" may be missing.
-/// Errors, with the file and the line or token: anything that makes no tokenizer.
-std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt);
+/// too. `specials` are special tokens of one's own, with the ids behind the last one. Lines may end as on Windows, and
+/// the line "#version" may be missing.
+/// Errors, with the file and the line or token: anything that makes no tokenizer; a special token that is there twice.
+std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt,
+                                               const std::vector<std::string>& specials = {});
 /// Hugging Face's tokenizer.json with byte-level pairs, as GPT-2's: encode(), decode() and special tokens agree with
 /// transformers. Errors: whatever else the file may ask for, by its name: another model, a normalizer, another
 /// pre_tokenizer, a post_processor that adds tokens, truncation, padding, an added token that is not special.

@@ -151,6 +151,19 @@ TEST_CASE("GPT-2's files: what is neither a byte nor a product is a special toke
   put_file(files.folder.path("added_tokens.json"), "{\"<|endoftext|>\": 258, \"[PAD]\": 266}");
   const auto more = files.load(gap, files.lines());
   CHECK(more->special("[PAD]") == 266);
+
+  // Special tokens of one's own follow.
+  const std::string vocabulary = files.folder.path("vocab.json"), merges = files.folder.path("merges.txt");
+  const auto own = load_gpt2_tokenizer(vocabulary, merges, {"<|a|>", "b c"});
+  CHECK(own->vocab_size() == 269);
+  CHECK(own->encode("ab<|a|>ab b c", SpecialText::allow) == Ids{256, 267, 256, 220, 268});
+  CHECK(own->encode("b c", SpecialText::plain) == more->encode("b c"));
+  CHECK(own->decode(std::vector<Index>{267, 268}) == "<|a|>b c");
+  CHECK(tokenizer_from(own->json_text())->json_text() == own->json_text());
+  REFUSES(load_gpt2_tokenizer(vocabulary, merges, {"[PAD]"}));
+  REFUSES(load_gpt2_tokenizer(vocabulary, merges, {"<|a|>", "<|a|>"}));
+  REFUSES(load_gpt2_tokenizer(vocabulary, merges, {""}));
+
   put_file(files.folder.path("added_tokens.json"), "{\"[PAD]\": 258}");
   CHECK(files.error(gap, files.lines()) == "vocab.json: '<|endoftext|>' and '[PAD]' have the same id 258");
 }
