@@ -1,5 +1,5 @@
 # What README.md shows of programs that train: each line that it quotes is printed, and its pictures are drawn, to the last
-# byte. To draw them anew: the second command below, and copy loss.svg and heads.svg to examples/pictures.
+# byte. To draw them anew: the second command below, and copy learning.svg to examples/pictures.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(READ ${SOURCE_DIR}/README.md page)
 if(NOT page MATCHES "<!-- lines: train --task copy -->\n```\n([^`]*)```")
@@ -20,6 +20,6 @@ endwhile()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${TRAIN} --task induction --length 12 --symbols 16 --out_dir ${WORK_DIR})
-foreach(picture IN ITEMS loss.svg heads.svg)
+foreach(picture IN ITEMS learning.svg)
   run(${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/${picture} ${SOURCE_DIR}/examples/pictures/${picture})
 endforeach()

@@ -53,6 +53,10 @@ class Drawing {
     legend();
     return svg_;
   }
+  std::string upright(double x) const {
+    const double low = x_.empty() ? 0 : x_.low, high = x_.empty() ? 0 : x_.high;
+    return go('M', across(std::clamp(x, low, high)), plot_top) + "v" + coordinate(plot_bottom - plot_top);
+  }
 
  private:
   double across(double x) const { return left + (right - left) * x_.place(x); }
@@ -148,6 +152,10 @@ const char* const detail::chart_style =
     ".chart .c2{stroke:#5dd39e}.chart .c3{stroke:#c4a1ff}}\n";
 
 std::string detail::chart_element(const Chart& chart) { return opening(1) + Drawing(chart).content() + "</svg>\n"; }
+
+std::string detail::chart_content(const Chart& chart) { return Drawing(chart).content(); }
+
+std::string detail::chart_upright(const Chart& chart, double x) { return Drawing(chart).upright(x); }
 
 std::string charts_svg(const std::vector<Chart>& charts) {
   std::string svg = opening(charts.size()) + "<style>\n" + detail::chart_style +

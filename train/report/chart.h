@@ -36,6 +36,10 @@ namespace detail {
 /// The style of charts, which a page has once: chart_element() is without it.
 extern const char* const chart_style;
 std::string chart_element(const Chart& chart);
+/// What lies inside the element, of 480 x 300 units.
+std::string chart_content(const Chart& chart);
+/// The path of a line from the top of the plot to its axis at this x.
+std::string chart_upright(const Chart& chart, double x);
 }  // namespace detail
 
 }  // namespace mote

@@ -7,6 +7,7 @@
 #include "engine/base/number_text.h"
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
+#include "train/report/learning.h"
 #include "train/report/page.h"
 #include "train/run/settings.h"
 
@@ -156,6 +157,8 @@ void write_report(const std::string& folder) {
   report.texts.emplace_back("Weight decay", about.at("weight_decay").as_string());
   write_file(folder + "/report.html", report_html(report));
   write_file(folder + "/loss.svg", chart_svg(report.charts[0]));
+  if (const std::string moving = learning_svg(report.charts[0], evaluations); !moving.empty())
+    write_file(folder + "/learning.svg", moving);
 }
 
 }  // namespace mote

@@ -111,7 +111,7 @@ void Run::begin_or_resume(std::optional<double> best_score) {
   const bool has_config = file_exists(folder_->file("config.json"));
   if (newest.empty()) {
     for (const char* const name : {"config.json", "about.json", "log.jsonl", "evaluations.jsonl", "rates.jsonl",
-                                   "report.html", "loss.svg", "heads.svg"})
+                                   "report.html", "loss.svg", "learning.svg", "heads.svg"})
       check(!file_exists(folder_->file(name)), path, " already has a ", name, ": choose another folder");
   } else {
     const SafetensorsFile file = open_newest_checkpoint(path);
