@@ -114,7 +114,7 @@ set(axis "an axis is an integer: write max(x, 0), or maximum(x, 0.0) for the lar
 set(whole "an integer stands here, not a fraction: write 1, not 1.0")
 set(no_bool "an integer stands here, no bool or letter: flags follow it, as in sum(x, 1, true)")
 set(flag "a flag is true or false, no number: several axes stand in braces, mean(x, {0, 1})")
-set(number "a number stands here, no bool: flags follow it, as in var(x, -1, 1, true)")
+set(number "a number stands here, no bool: flags follow it, as in var(x, axes, correction, true)")
 set(eps "an eps stands here, not an integer or a bool: write LayerNorm(4, 1e-5, true)")
 set(kind "of one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")
 refuses_each("engine/engine.h"
@@ -183,7 +183,8 @@ accepts("engine/engine.h"
   "Generator(-1)" "Generator(67280421310721)" "multinomial(x, 1, true, random)" "tensor({{1, 2.5}})" "tensor(3)"
   "ints({size, natural})" "ints(std::vector<int>{1, 2})" "tensor(std::vector<float>{1})" "mask({{true, false}})"
   "ids == 1" "ids != wide" "embedding(x, ids, -1)" "causal_mask(size)" "x.array().at({0, wide, size})" "x * 2 + 1.5f"
-  "take_rows(ids, {0, 1})"
+  "take_rows(ids, {0, 1})" "index(x, 1)" "index(x, ids)" "index(x, {0, 1})" "index(x, x > 0)" "randint(10, {3}, random)"
+  "x.array().dim()" "Parameter(Array::zeros({2})).dim()" "Parameter(Array::zeros({2})).size(-1)"
   "static_assert(std::is_same_v<decltype((x + x).array()), Array>)"
   "for (const Index n : (x + x).shape()) static_cast<void>(n)" "for (const real v : (x + x).to_vector()) static_cast<void>(v)"
   "const std::vector<Tensor> list{x, x}@@ Op op(\"f\", x, list)" "const std::span<const Tensor> list(&x, 1)@@ Op op(\"f\", list)"
@@ -292,6 +293,13 @@ refuses_each("engine/engine.h"
   "ids + 0.5" "of integers and a fraction write tensor(ids) + 0.5"
   "ids * 0.5" "of integers and a fraction write tensor(ids) * 0.5"
   "ids / 2" "write tensor(a) / b for fractions, floor_divide(a, b) for integers"
+  "x.nelement()" "write x.numel()" "p.nelement()" "write numel()"
+  "x.retain_grad()" "retain_grad() changes the tensor: declare it as Tensor, not const Tensor"
+  "p -= p.grad() * 0.1" "a Parameter changes by p.set(p.value() - p.grad() * 0.1)"
+  "p += x" "a Parameter changes by p.set(p.value() + p.grad() * 0.1)" "p *= 2" "a Parameter changes by p.set(p.value() * 0.1)"
+  "p.set(p - x)" "a Parameter holds an Array: write p.set(p.value() - p.grad() * 0.1), or x.array()"
+  "take_rows(x, ids)" "of an IntArray write index(x, rows)" "take_rows(ids, ids)" "of an IntArray write index(x, rows)"
+  "embedding(ids, x)" "the table stands first: write embedding(weight, ids)"
   "x.flatten()" "a function, not a method: write flatten(x)"
   "x.std()" "a function, not a method: write stddev(x, {-1})"
   "x.argmax(-1)" "a function, not a method: write argmax(x, -1)"

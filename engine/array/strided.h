@@ -71,6 +71,7 @@ class Strided {
   Shape shape() && { return std::as_const(*this).shape(); }
   Index size(Integer axis) const { return shape()[axis]; }
   int rank() const { return layout().rank(); }
+  int dim() const { return rank(); }  ///< the same, as PyTorch calls it
   Index numel() const { return layout().numel(); }
   /// Distance in elements between neighbours along an axis; 0 where an axis repeats (expand).
   Index stride(Integer axis) const { return layout().stride(axis); }

@@ -65,6 +65,7 @@ struct TorchMethods {
   template <class... A>
   MOTE_WRITE("stddev(x, {-1})")
   void std(A&&...) const;
+  __attribute__((unavailable("write x.numel()"))) void nelement() const;
   __attribute__((unavailable("write transpose(x, -2, -1)"))) static constexpr int T = 0;
   template <class I>
   __attribute__((unavailable("write index(x, {0, Slice(), -1}), or select(x, axis, position)"))) void operator[](

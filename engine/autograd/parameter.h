@@ -41,7 +41,10 @@ class Parameter {
   Array array() && { return cell().value; }
   const Shape& shape() const& { return cell().value.shape(); }
   Shape shape() && { return cell().value.shape(); }
+  Index size(Integer axis) const { return shape()[axis]; }
+  int dim() const { return shape().rank(); }
   Index numel() const { return cell().value.numel(); }
+  __attribute__((unavailable("write numel()"))) Index nelement() const;
   /// The leaf that receives gradients; null while frozen.
   const NodePtr& node() const& { return cell_ && cell_->trainable ? cell_->node : no_node_; }
   NodePtr node() && { return std::as_const(*this).node(); }
@@ -50,6 +53,9 @@ class Parameter {
     require("set", "", value);
     cell_->value = std::move(value);
   }
+  template <std::same_as<Tensor> T>
+  __attribute__((unavailable("a Parameter holds an Array: write p.set(p.value() - p.grad() * 0.1), or x.array()"))) void
+  set(const T&) const;
   /// Where an optimizer writes: the elements, copied first if anything else (a live graph, a saved copy) holds them.
   real* mutate() const& { return cell().value.mutate(); }
   __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate() &&;

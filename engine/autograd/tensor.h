@@ -48,6 +48,8 @@ class Tensor : public TorchMethods {
   void zero_grad();
   /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked; backward() has run.
   void retain_grad();
+  __attribute__((unavailable("retain_grad() changes the tensor: declare it as Tensor, not const Tensor"))) void
+  retain_grad() const;
   /// The same values without the graph.
   Tensor detach() const { return Tensor(value_); }
   __attribute__((unavailable("tensors never change in place: write y = x, or x.detach() without the graph"))) Tensor

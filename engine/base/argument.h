@@ -72,7 +72,7 @@ class Real {
   template <class T>
   requires(detail::Whole<T> || std::floating_point<T>) constexpr Real(T x) : x_(static_cast<double>(x)) {}
   template <detail::NoWhole T>
-  __attribute__((unavailable("a number stands here, no bool: flags follow it, as in var(x, -1, 1, true)")))
+  __attribute__((unavailable("a number stands here, no bool: flags follow it, as in var(x, axes, correction, true)")))
   Real(T no_number);
   constexpr operator double() const { return x_; }
   friend std::string text_of(Real x) { return text_of(x.x_); }

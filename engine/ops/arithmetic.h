@@ -85,4 +85,15 @@ inline Tensor& operator-=(Tensor& a, const Tensor& b) { return detail::rebind(a,
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return detail::rebind(a, mul(a, b)); }
 inline Tensor& operator/=(Tensor& a, const Tensor& b) { return detail::rebind(a, div(a, b)); }
 
+template <class P>
+concept AParameter = std::same_as<P, Parameter>;
+template <AParameter P>
+__attribute__((unavailable("a Parameter changes by p.set(p.value() + p.grad() * 0.1)"))) P& operator+=(const P&,
+                                                                                                       const Tensor&);
+template <AParameter P>
+__attribute__((unavailable("a Parameter changes by p.set(p.value() - p.grad() * 0.1)"))) P& operator-=(const P&,
+                                                                                                       const Tensor&);
+template <AParameter P>
+__attribute__((unavailable("a Parameter changes by p.set(p.value() * 0.1)"))) P& operator*=(const P&, const Tensor&);
+
 }  // namespace mote

@@ -65,4 +65,8 @@ inline Tensor embedding(const Tensor& weight, const IntArray& ids, Integer paddi
   return detail::rows_by_id(weight, ids, padding_idx);
 }
 
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("the table stands first: write embedding(weight, ids)"))) Tensor embedding(const I&,
+                                                                                                      const Tensor&);
+
 }  // namespace mote

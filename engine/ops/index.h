@@ -55,6 +55,9 @@ class IndexItem : public std::variant<Index, Slice, IntArray, Mask, NewAxis, Ell
 /// Errors: more items than axes, a position out of range, lists that do not broadcast, a mask of another shape.
 Tensor index(const Tensor& x, std::initializer_list<IndexItem> items);
 IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
+/// x[ids], x[3]: one item needs no braces.
+inline Tensor index(const Tensor& x, const IndexItem& item) { return index(x, {item}); }
+inline IntArray index(const IntArray& x, const IndexItem& item) { return index(x, {item}); }
 
 namespace detail {
 /// Checks the index of gather, which must be contiguous, and returns where it selects.
@@ -134,5 +137,10 @@ inline IntArray take_rows(const IntArray& x, const std::vector<Index>& rows) {
   for (const Index row : rows) to = std::copy_n(in.data() + row * width, width, to);
   return y;
 }
+
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("of an IntArray write index(x, rows)"))) Tensor take_rows(const Tensor&, const I&);
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("of an IntArray write index(x, rows)"))) IntArray take_rows(const IntArray&, const I&);
 
 }  // namespace mote

@@ -78,6 +78,10 @@ inline IntArray randint(Integer low, Integer high, const Shape& shape, const Gen
   random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;
 }
+/// Integers in [0, high).
+inline IntArray randint(Integer high, const Shape& shape, const Generator& random) {
+  return randint(0, high, shape, random);
+}
 /// 0 to n - 1 in random order: [n]. Errors: n below 0 or at least 2^32 / 20.
 inline IntArray randperm(Integer n, const Generator& random) {
   const std::vector<Index> order = random.randperm(n);

@@ -6,6 +6,7 @@
 #include "engine/array/combine.h"
 #include "engine/array/mask.h"
 #include "engine/ops/activation.h"
+#include "engine/ops/arithmetic.h"
 
 namespace mote {
 
@@ -18,6 +19,10 @@ inline Tensor exp(const Tensor& x) {
 inline Tensor log(const Tensor& x) {
   return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Saved::input);  // dy / x
 }
+
+/// The logarithm of base 10, or of base 2: log(x) / ln 10, log(x) / ln 2.
+inline Tensor log10(const Tensor& x) { return log(x) * 0.43429448190325183; }
+inline Tensor log2(const Tensor& x) { return log(x) * 1.4426950408889634; }
 
 /// log(1 + x) without loss of digits near 0: -infinity at -1, NaN below.
 inline Tensor log1p(const Tensor& x) {

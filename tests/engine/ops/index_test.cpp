@@ -159,7 +159,14 @@ TEST_CASE("index: PyTorch's square brackets") {
   CHECK(index(x, {}).shape() == x.shape());
   CHECK(index(x, {IntArray(Shape{0})}).shape() == Shape{0, 3, 4});
 
+  // One item needs no braces.
+  is(index(x, x > 21), {2}, {22, 23});
+  CHECK(index(x, 1).to_vector() == index(x, {1}).to_vector());
+  CHECK(index(x, Slice(1)).shape() == Shape{1, 3, 4});
+  CHECK(index(x, ints({{0, 1}, {1, 0}})).shape() == Shape{2, 2, 3, 4});
+
   const IntArray ids = ints({{1, 2, 3}, {4, 5, 6}});
+  CHECK(index(ids, ints({1, 1})).to_vector() == std::vector<Index>{4, 5, 6, 4, 5, 6});
   CHECK(index(ids, {Slice(), -1}).to_vector() == std::vector<Index>{3, 6});
   CHECK(index(ids, {int_arange(2), ints({2, 0})}).to_vector() == std::vector<Index>{3, 4});
   CHECK(index(ids, {ids > 4}).to_vector() == std::vector<Index>{5, 6});

@@ -52,6 +52,8 @@ TEST_CASE("randint and randperm make IntArray") {
   const Generator random(3), same(3);
   std::vector<Index> k(12);
   same.randint(k, -2, 9);
+  const Generator first(5), second(5);
+  CHECK(randint(7, {9}, first).to_vector() == randint(0, 7, {9}, second).to_vector());
   const IntArray drawn = randint(-2, 9, {3, 4}, random);
   CHECK(drawn.shape() == Shape{3, 4});
   CHECK(drawn.to_vector() == k);

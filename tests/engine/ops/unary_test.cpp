@@ -4,6 +4,7 @@
 
 #include "engine/array/print.h"
 #include "engine/ops/create.h"
+#include "engine/ops/reduce.h"
 #include "tests/sentences.h"
 #include "tests/support.h"
 
@@ -70,6 +71,26 @@ TEST_CASE("log1p, expm1") {
     CHECK(std::abs(static_cast<double>(log1p(Tensor(tiny)).item()) / tiny - 1) < 1e-7);
   }
   CHECK(std::signbit(expm1(Tensor(-0.0)).item()));
+}
+
+TEST_CASE("log10, log2") {
+  for (const double x : {1e-30, 0.1, 0.5, 1.0, 3.0, 1e30}) {
+    CHECK(static_cast<double>(log10(Tensor(x)).item()) == doctest::Approx(std::log10(x)).epsilon(1e-6));
+    CHECK(static_cast<double>(log2(Tensor(x)).item()) == doctest::Approx(std::log2(x)).epsilon(1e-6));
+  }
+  const Tensor x = tensor({0.5, 2, 100}).requires_grad_();
+  sum(log10(x) + log2(x)).backward();
+  for (const Index i : {0, 1, 2}) {
+    const double slope = 1 / std::log(10.0) + 1 / std::log(2.0);
+    CHECK(static_cast<double>(x.grad().at({i}) * x.array().at({i})) == doctest::Approx(slope).epsilon(1e-6));
+  }
+  using Op = Tensor (*)(const Tensor&);
+  for (const Op op : {Op(log10), Op(log2)}) {
+    CHECK(at(op, 0) == -inf);
+    CHECK(at(op, inf) == inf);
+    CHECK(std::isnan(at(op, -1)));
+    CHECK(op(Tensor(Array::zeros({0, 2}))).shape() == Shape{0, 2});
+  }
 }
 
 TEST_CASE("floor, ceil, round, sign: the gradient is 0") {

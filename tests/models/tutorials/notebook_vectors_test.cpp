@@ -1,5 +1,5 @@
 // Three runs of the tutorial's attention classes against PyTorch's: initial weights digit by digit, every value on the
-// way, outputs, losses, gradients. `seeds/book` prints the tables.
+// way, outputs, losses, gradients. `lectures/book_3_heads` prints the tables.
 #include <map>
 
 #include "engine/ops/reduce.h"
