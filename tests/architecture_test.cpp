@@ -365,9 +365,16 @@ TEST_CASE("architecture: what changed names the version and the fingerprint that
 TEST_CASE("architecture: every file named in a README, in a comment or in .ci exists") {
   const Names all = written_files();
   // What is made of the tree, and what a reader writes.
-  const std::set<std::string> imagined = supposed(),
-                              others{"mote.h",    "mote.cpp",  "main.cpp",           "sentences.txt",
-                                     "input.txt", "names.txt", "tinyshakespeare.txt"};  // texts of readers
+  const std::set<std::string> imagined = supposed(), others{"mote.h",
+                                                            "mote.cpp",
+                                                            "main.cpp",
+                                                            "sentences.txt",
+                                                            "input.txt",
+                                                            "names.txt",
+                                                            "tinyshakespeare.txt",
+                                                            "the-verdict.txt",
+                                                            "merges.txt",
+                                                            "gpt2-merges.txt"};  // of readers
   CHECK(imagined.contains("nn/gated_mlp.h"));
   const auto exists = [&](const std::string& name, const fs::path& folder) {
     const auto is = [&](const std::string& path) { return std::find(all.begin(), all.end(), path) != all.end(); };

@@ -1,5 +1,5 @@
-// Chapter 2 of "Build a Large Language Model (From Scratch)": a story as words, as ids, as GPT-2's byte pairs, as pieces
-// to train on, and as embeddings.
+// Chapter 2 of "Build a Large Language Model (From Scratch)": a story as words, as ids, as GPT-2's byte pairs, as
+// pieces to train on, and as embeddings.
 #include <map>
 #include <set>
 

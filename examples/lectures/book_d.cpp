@@ -1,5 +1,5 @@
-// Appendix D of "Build a Large Language Model (From Scratch)": the fifth chapter's training with a warm-up, a cosine, and
-// clipped gradients, for 15 epochs.
+// Appendix D of "Build a Large Language Model (From Scratch)": the fifth chapter's training with a warm-up, a cosine,
+// and clipped gradients, for 15 epochs.
 #include <algorithm>
 
 #include "examples/lectures/book.h"

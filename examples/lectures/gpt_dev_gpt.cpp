@@ -1,4 +1,4 @@
-// The last cell of the notebook of "Let's build GPT": four blocks of four heads learn the text in 5,000 steps, and write.
+// The last cell of the notebook of "Let's build GPT": four blocks of four heads learn the text in 5,000 steps.
 #include "examples/lectures/characters.h"
 #include "nn/nn.h"
 #include "train/train.h"

@@ -39,9 +39,9 @@ struct RNN : Layer<RNN> {
   }
 };
 
-/// Long short-term memory: i, f, g, o = W_ih x_t + b_ih + W_hh h_(t-1) + b_hh, one below the other. The cell forgets and
-/// takes in, c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g). It shows h_t = sigmoid(o) tanh(c_t). x [B, T, in] -> every
-/// h_t [B, T, hidden]. Source: Hochreiter and Schmidhuber 1997.
+/// Long short-term memory: i, f, g, o = W_ih x_t + b_ih + W_hh h_(t-1) + b_hh, one below the other. The cell forgets
+/// and takes in, c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g). It shows h_t = sigmoid(o) tanh(c_t). x [B, T, in] ->
+/// every h_t [B, T, hidden]. Source: Hochreiter and Schmidhuber 1997.
 struct LSTM : Layer<LSTM> {
   Parameter weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0;
 

@@ -133,8 +133,8 @@ class Lines {
       if (!line.empty()) (*this)(line);
   }
 
-  /// Prints how many lines are equal. Returns the exit code: 0 unless other lines differ than so many that are known to,
-  /// or a line was not computed although all were to be.
+  /// Prints how many lines are equal. Returns the exit code: 0 unless another number of lines differs than is known, or
+  /// a line was not computed although all were to be.
   int summary(bool all = true, int known_to_differ = 0) const {
     const std::size_t left = published_.size() - at_;
     std::printf("\n%zu lines: %d equal, %d to rounding, %d differ; %zu not computed\n", published_.size(), of("equal"),

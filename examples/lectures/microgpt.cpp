@@ -1,5 +1,5 @@
-// microgpt: a GPT of 4,192 parameters, in plain Python there. It reads one name a step, 1,000 of them, and then makes 20.
-// Python's numbers are double.
+// microgpt: a GPT of 4,192 parameters, in plain Python there. It reads one name a step, 1,000 of them, and then makes
+// 20. Python's numbers are double.
 #include "examples/lectures/names.h"
 #include "train/optim/adamw.h"
 
