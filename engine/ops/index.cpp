@@ -9,7 +9,7 @@ namespace {
 constexpr int no_axis = -1;
 
 /// The elements of x that `at`, positions in its row-major order, names; duplicates share their gradient.
-Tensor taken(const Tensor& x, const IntArray& at) {
+Tensor elements_at(const Tensor& x, const IntArray& at) {
   Op op("index", x);
   const Array in = x.array().contiguous();
   Array y = Array::empty(at.shape());
@@ -23,7 +23,7 @@ Tensor taken(const Tensor& x, const IntArray& at) {
     dx.add(0, d);
   });
 }
-IntArray taken(const IntArray& x, const IntArray& at) {
+IntArray elements_at(const IntArray& x, const IntArray& at) {
   const IntArray in = x.contiguous();
   IntArray y(at.shape());
   Index* const out = y.mutate();
@@ -142,7 +142,7 @@ A indexed(const A& x, std::span<const IndexItem> items) {
       }
     }
   }
-  return lists.empty() ? y : taken(y, positions_in(y.shape(), lists));
+  return lists.empty() ? y : elements_at(y, positions_in(y.shape(), lists));
 }
 
 }  // namespace
