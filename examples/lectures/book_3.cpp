@@ -6,14 +6,18 @@ namespace book = mote::tutorials::book;
 
 namespace {
 
-const Tensor inputs = tensor({{0.43, 0.15, 0.89},    // Your     (x^1)
-                              {0.55, 0.87, 0.66},    // journey  (x^2)
-                              {0.57, 0.85, 0.64},    // starts   (x^3)
-                              {0.22, 0.58, 0.33},    // with     (x^4)
-                              {0.77, 0.25, 0.10},    // one      (x^5)
-                              {0.05, 0.80, 0.55}});  // step     (x^6)
+/// Six words, three numbers each: [6, 3].
+Tensor sentence() {
+  return tensor({{0.43, 0.15, 0.89},    // Your     (x^1)
+                 {0.55, 0.87, 0.66},    // journey  (x^2)
+                 {0.57, 0.85, 0.64},    // starts   (x^3)
+                 {0.22, 0.58, 0.33},    // with     (x^4)
+                 {0.77, 0.25, 0.10},    // one      (x^5)
+                 {0.05, 0.80, 0.55}});  // step     (x^6)
+}
 
 void without_weights(Lines& line) {
+  const Tensor inputs = sentence();
   const Tensor query = index(inputs, {1});
   const Tensor attn_scores_2 = matmul(inputs, query);
   line(plain(attn_scores_2));
@@ -49,6 +53,7 @@ void without_weights(Lines& line) {
 }
 
 void with_weights(Lines& line) {
+  const Tensor inputs = sentence();
   const Generator random(123);
   const Tensor W_query = rand({3, 2}, random), W_key = rand({3, 2}, random), W_value = rand({3, 2}, random);
   const Tensor query_2 = matmul(index(inputs, {1}), W_query);
@@ -67,6 +72,7 @@ void with_weights(Lines& line) {
 
 /// The mask three times: by zeros and a sum, by -infinity, and with dropout.
 void masks(Lines& line) {
+  const Tensor inputs = sentence();
   const Generator random(789);
   const Linear W_query(3, 2, random, false), W_key(3, 2, random, false), W_value(3, 2, random, false);
   const Tensor queries = W_query(inputs), keys = W_key(inputs);
@@ -92,6 +98,7 @@ void masks(Lines& line) {
 }
 
 void heads(Lines& line) {
+  const Tensor inputs = sentence();
   const Tensor batch = stack({inputs, inputs});
   line(size_text(batch.shape()));
   const auto both = [&](const Tensor& context_vecs) {
