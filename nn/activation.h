@@ -9,24 +9,29 @@
 
 namespace mote {
 
+/// max(x, 0) as a layer.
 struct ReLU : Layer<ReLU> {
   Tensor forward(const Tensor& x) const { return relu(x); }
   void visit(Visitor&) override {}
 };
+/// gelu(x) as a layer: x times the normal distribution's share below x, or its tanh form.
 struct GELU : Layer<GELU> {
   GeluForm form;
   explicit GELU(GeluForm gelu_form = GeluForm::exact) : form(gelu_form) {}
   Tensor forward(const Tensor& x) const { return gelu(x, form); }
   void visit(Visitor&) override {}
 };
+/// x sigmoid(x) as a layer.
 struct SiLU : Layer<SiLU> {
   Tensor forward(const Tensor& x) const { return silu(x); }
   void visit(Visitor&) override {}
 };
+/// tanh(x) as a layer.
 struct Tanh : Layer<Tanh> {
   Tensor forward(const Tensor& x) const { return tanh(x); }
   void visit(Visitor&) override {}
 };
+/// 1 / (1 + e^-x) as a layer.
 struct Sigmoid : Layer<Sigmoid> {
   Tensor forward(const Tensor& x) const { return sigmoid(x); }
   void visit(Visitor&) override {}

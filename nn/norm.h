@@ -37,6 +37,7 @@ struct RMSNorm : Layer<RMSNorm> {
   void visit(Visitor& v) override { v("weight", weight); }
 };
 
+/// The norms that a config can select.
 enum class NormKind { layer_norm, rms_norm };
 constexpr auto words(NormKind) {
   return std::to_array<Word<NormKind>>({{NormKind::layer_norm, "layer_norm"}, {NormKind::rms_norm, "rms_norm"}});

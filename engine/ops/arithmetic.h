@@ -85,6 +85,7 @@ inline Tensor& operator-=(Tensor& a, const Tensor& b) { return detail::rebind(a,
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return detail::rebind(a, mul(a, b)); }
 inline Tensor& operator/=(Tensor& a, const Tensor& b) { return detail::rebind(a, div(a, b)); }
 
+/// A Parameter itself, and nothing that converts to one.
 template <class P>
 concept AParameter = std::same_as<P, Parameter>;
 template <AParameter P>

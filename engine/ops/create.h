@@ -39,11 +39,12 @@ __attribute__((unavailable("write zeros({2, 3})"))) Tensor zeros(I, A&&...);
 template <std::integral I, class... A>
 __attribute__((unavailable("write ones({2, 3})"))) Tensor ones(I, A&&...);
 
+/// A tensor of this shape: all 0, all 1, or all of one value.
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1, "ones"); }
 inline Tensor full(const Shape& shape, Real value) { return Array::full(shape, static_cast<real>(value)); }
 
-// The same with the shape of x.
+/// The same with the shape of x.
 inline Tensor zeros_like(const Tensor& x) { return zeros(x.shape()); }
 inline Tensor ones_like(const Tensor& x) { return ones(x.shape()); }
 inline Tensor full_like(const Tensor& x, Real value) { return full(x.shape(), value); }
