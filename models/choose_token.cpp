@@ -54,8 +54,8 @@ void TokenChooser::keep_top_k(const real* logits) {
 }
 
 /// Sets all probabilities to 0 but the likeliest that together reach top_p, of equals those of lower ids. They are
-/// added from the largest on, after what is certain not to be needed has gone: all that are so small that the others
-/// reach top_p without them, rounding included.
+/// added from the largest on. First goes what is certainly not needed: tokens so small that the others reach top_p
+/// without them, rounding included.
 void TokenChooser::keep_top_p() {
   double total = 0;
   for (const real x : p_) total += static_cast<double>(x);

@@ -30,10 +30,10 @@ inline Tensor fourier_basis(Integer p) {
   return basis;
 }
 
-/// Which share of the variance along the first axis each frequency has, all columns together: x [p, N] ->
-/// [(p - 1) / 2], element k - 1 for frequency k. They add up to 1: the constant is left out. Of an embedding whose row
-/// j is the vector of the number j, few large ones are a model's key frequencies. Source: Nanda et al. 2023. Errors:
-/// an x that is not [p, N], p even or below 3, columns that are all constant.
+/// The share of each frequency in the variance along the first axis, all columns together. x [p, N] -> [(p - 1) / 2]:
+/// element k - 1 is frequency k. They add up to 1: the constant is left out. Of an embedding whose row j is the vector
+/// of the number j, few large ones are a model's key frequencies. Source: Nanda et al. 2023. Errors: an x that is not
+/// [p, N], p even or below 3, columns that are all constant.
 inline Tensor frequency_shares(const Tensor& x) {
   check_in("frequency_shares", x.dim() == 2, "x ", x.shape(), " must be [p, N]");
   const Index p = x.size(0);
@@ -45,7 +45,7 @@ inline Tensor frequency_shares(const Tensor& x) {
   return sum(Tensor(view(power, {p / 2, 2}).array() / sum(power.array())), {1});
 }
 
-/// The Gini coefficient of n numbers, none of them negative, in any shape: the sum of |x_i - x_j| over all pairs,
+/// The Gini coefficient of n numbers, none of them negative, in any shape. It is the sum of |x_i - x_j| over all pairs,
 /// divided by 2 n times the sum of x. 0 where all are equal, 1 - 1 / n where one has everything: how sparse a table is,
 /// whatever its scale. Errors: no numbers, one below 0 or not finite, nothing but zeros.
 inline double gini(const Tensor& x) {

@@ -82,8 +82,8 @@ class Texts {
   std::vector<std::vector<Index>> rows_;
 };
 
-/// The last tokens' logits of one group, [rows, 1, V]. While the whole text fits, a cache needs only the new tokens;
-/// after that every new token shifts all others to new positions, so the last block_size are recomputed.
+/// The last tokens' logits of one group, [rows, 1, V]. While the whole text fits, a cache needs only the new tokens.
+/// After that every new token shifts all others to new positions. So the last block_size tokens are recomputed.
 Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, const GenerateOptions& options,
                   const std::vector<bool>& finished) {
   const GPTConfig& c = model.config;
@@ -125,8 +125,8 @@ Tensor in_pieces(const GPT& model, const IntArray& ids) {
   return concat(pieces, 1);
 }
 
-/// Compares the model with its cache and without, bit by bit: a layer that looks at other tokens sees, with a cache,
-/// the new ones alone, and nothing else would tell. Observers do not see these passes. Errors: a difference.
+/// Compares the model with its cache and without, bit by bit. With a cache, a layer that looks at other tokens sees the
+/// new ones alone. Nothing else would tell. Observers do not see these passes. Errors: a difference.
 void compare_cache(const GPT& model, const IntArray& ids) {
   const char* const advice =
       ". A layer that looks at other positions needs a cache of its own; without one, generate with {.use_cache = "
@@ -149,7 +149,7 @@ void compare_cache(const GPT& model, const IntArray& ids) {
   }
 }
 
-/// Opens `own` unless the caller holds packed weights, and compares the model's results with and without a cache unless
+/// Opens `own` unless the caller holds packed weights. Compares the model's results with and without a cache, unless
 /// that has been done with these weights. So that it costs little, it compares at most 64 tokens of one row, or an
 /// eighth of what the call computes.
 PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups, const Texts& texts, Index length,

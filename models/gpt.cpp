@@ -71,8 +71,8 @@ void GPT::Transformer::visit(Visitor& v) {
 }
 
 // The layers are built without drawing weights. Then every matrix is drawn by its name, with nanoGPT's distributions.
-// With Init::twice() the layers draw as well, and matrices are drawn as often as nanoGPT does: a tied one under both of
-// its names, those that feed the sum once more.
+// With Init::twice() the layers draw as well. Matrices are drawn as often as nanoGPT does: a tied one under both of its
+// names, those that feed the sum once more.
 GPT::GPT(const GPTConfig& c, const Init& init)
     : config(checked(c)), transformer(c, init.of_layers()), lm_head(c.n_embd, c.vocab_size, init.of_layers(), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;

@@ -49,11 +49,11 @@ struct GPTCache {
 };
 
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
-/// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
-/// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0; with Init::none no matrix is drawn, for weights that are
-/// loaded. With Init::twice matrices are drawn as often, and in the order, as a PyTorch program draws them that builds
-/// the layers first: PyTorch's defaults, then all matrices N(0, 0.02), a tied one twice, then c_proj. Those are
-/// nanoGPT's weights for the same seed. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
+/// Weights are drawn in visit order, each once. Matrices are N(0, 0.02). Those that feed a residual sum (c_proj) are
+/// N(0, 0.02 / sqrt(2 n_layer)). Biases are 0, norms 1 and 0. With Init::none no matrix is drawn, for weights that are
+/// loaded. With Init::twice matrices are drawn as in a PyTorch program that builds the layers first. First come
+/// PyTorch's defaults. Then all matrices are drawn N(0, 0.02), a tied one twice, and c_proj last. Those are nanoGPT's
+/// weights for the same seed. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
@@ -75,21 +75,20 @@ struct GPT : Layer<GPT> {
   Transformer transformer;
   Linear lm_head;
 
-  /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or
-  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability;
-  /// those of block_options().
+  /// Errors: sizes below 1; n_embd that n_head does not divide; n_head that n_kv_head does not divide. A window or
+  /// n_inner below 0; rotary positions with heads of odd width; a dropout that is not a probability. Those of
+  /// block_options().
   GPT(const GPTConfig& config, const Init& init);
   __attribute__((unavailable("pass the Generator that weights are drawn from: GPT(config, random)"))) explicit GPT(
       const GPTConfig& config);
 
-  /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true), broadcasts to [B, H, T, T]
-  /// and combines with causal; positions count from the first id of a row, masked or not.
+  /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true). It broadcasts to [B, H, T,
+  /// T] and combines with causal. Positions count from the first id of a row, masked or not.
   ///
-  /// With a cache: for the tokens that follow those in it, to which they are appended: ids [B, t] -> [B, t, V].
-  /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
-  /// config is unbounded(); gradients enabled (no NoGrad); training with dropout; a mask; another model's cache; a
-  /// different B. After an error the cache is unchanged. Keys and values of earlier tokens stay what they were if
-  /// weights change.
+  /// With a cache: for the tokens that follow those in it, to which they are appended: ids [B, t] -> [B, t, V]. Equal
+  /// in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the config
+  /// is unbounded(). Gradients enabled (no NoGrad). Training with dropout. A mask. Another model's cache. A different
+  /// B. After an error the cache is unchanged. Keys and values of earlier tokens stay what they were if weights change.
   Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
   /// An empty cache.
   GPTCache cache() const;
@@ -100,19 +99,18 @@ struct GPT : Layer<GPT> {
   /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.
   Tensor log_probabilities(const IntArray& ids) const;
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens,
-  /// or all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token, so with the
-  /// same weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row
-  /// repeats it, and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter
-  /// prompts: the padding is never seen and positions count from the first other id, so a row's logits are, to the
-  /// last bit, those of its prompt alone. Rows of one length run as one batch. Weights are packed for the call, which
-  /// takes their memory once more (PackedWeights; hold one yourself around many short calls). Before a cache is used,
-  /// one row runs with it and without: a layer of your own that looks at other positions, but has no cache, is an
-  /// error. Runs without gradients and in evaluation mode; afterwards every module is back in its mode. Several
-  /// threads may generate with one model, each with a Generator of its own, while none trains it. Errors: an empty
-  /// prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop
-  /// token outside [0, V), a row of nothing but padding, logits that are NaN or infinite (-infinity is fine: that
-  /// token is never chosen).
+  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
+  /// all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token. So the same
+  /// weights and seed give the same tokens as nanoGPT's generate(). With a stop token a finished row repeats it, and
+  /// generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts. The
+  /// padding is never seen, and positions count from the first other id. So a row's logits are those of its prompt
+  /// alone, to the last bit. Rows of one length run as one batch. Weights are packed for the call, which takes their
+  /// memory once more (PackedWeights; hold one yourself around many short calls). Before a cache is used, one row runs
+  /// with it and without it. A layer of your own that looks at other positions and has no cache is an error. Runs
+  /// without gradients and in evaluation mode; afterwards every module is back in its mode. Several threads may
+  /// generate with one model, each with a Generator of its own, while none trains it. Errors: an empty prompt; a count
+  /// below 0; a temperature below 0 or not finite. top_p outside (0, 1]; min_p outside [0, 1]; a stop token outside [0,
+  /// V). A row of nothing but padding. Logits that are NaN or infinite: -infinity is fine, that token is never chosen.
   IntArray generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   IntArray generate(const IntArray& ids, Integer count) {

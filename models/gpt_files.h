@@ -10,10 +10,10 @@
 
 namespace mote {
 
-/// A folder with config.json and model.safetensors, or the parts that its index.json names, as save_pretrained() of
-/// GPT2LMHeadModel or LlamaForCausalLM writes it and from_pretrained() reads it; in evaluation mode, as there. Without
-/// model.safetensors its older form is read, pytorch_model.bin. `random` is the stream of the model's dropout. Errors:
-/// one sentence with the file; a config.json that asks for what mote's GPT does not do.
+/// A folder with config.json and model.safetensors, or the parts that its index.json names. save_pretrained() of
+/// GPT2LMHeadModel or LlamaForCausalLM writes it, and from_pretrained() reads it. The model is in evaluation mode, as
+/// there. Without model.safetensors its older form is read, pytorch_model.bin. `random` is the stream of the model's
+/// dropout. Errors: one sentence with the file; a config.json that asks for what mote's GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
 /// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
 /// huggingface_config() and of writing.
@@ -22,10 +22,11 @@ void save_huggingface(const GPT& model, const std::string& folder);
 /// The text of config.json: Llama's for a model with two of rotary positions, RMSNorm and SwiGLU, otherwise GPT-2's.
 /// Errors: a model that neither is: all settings that differ from that one are named.
 std::string huggingface_config(const GPTConfig& config);
-/// The config that such a text describes, with the defaults of transformers: dropout 0.1 (resid_pdrop, embd_pdrop,
-/// attn_pdrop), gelu_new, an n_inner of 4 n_embd; of a Llama rms_norm_eps 1e-6, rope_theta 10000, as many heads of keys
-/// and values as of queries, nothing tied. Entries that a GPT does not have are skipped. `what` opens errors: a size
-/// that is missing or below 1, another model_type, an activation or a kind of attention that mote's GPT does not have.
+/// The config that such a text describes, with the defaults of transformers. Those are dropout 0.1 (resid_pdrop,
+/// embd_pdrop, attn_pdrop), gelu_new, and an n_inner of 4 n_embd. Of a Llama they are rms_norm_eps 1e-6, rope_theta
+/// 10000, as many heads of keys and values as of queries, and nothing tied. Entries that a GPT does not have are
+/// skipped. `what` opens errors: a size that is missing or below 1, another model_type. Also an activation or a kind of
+/// attention that mote's GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");
 
 /// The model in nanoGPT's ckpt.pt, or in a folder with one; in evaluation mode. A head that is not tied, as nanoGPT had

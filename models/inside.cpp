@@ -50,8 +50,8 @@ struct Projections {
   Tensor write(Index head) const { return slice(writes, 1, head * d, (head + 1) * d); }
 };
 
-/// By how much u norm(x) grows with x where the norm's scale is 1: u times the gain, less the mean if that is taken
-/// off.
+/// How much u norm(x) grows with x where the norm's scale is 1. That is u times the gain, less the mean if the norm
+/// takes it off.
 Tensor through_norm(const GPTConfig& c, const Tensor& gain, const Tensor& u) {
   const Tensor g = u * gain;
   return c.block.norm == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;

@@ -14,13 +14,13 @@ namespace mote {
 ///
 ///     x = x + sum of heads + bias,   x = x + mlp,   and in the end   logits = W norm(x).
 ///
-/// With the norm's scale as it was in this run, all after it is linear: so a logit is the sum of what each part has
-/// added to it. It keeps the weights of the run, whatever becomes of the model. Under NoGrad. Scopes that change
-/// what is inside attention or a network are seen. An attention of your own is one part if it shows no heads.
+/// With the norm's scale as it was in this run, all after it is linear. So a logit is the sum of what each part has
+/// added to it. It keeps the weights of the run, whatever becomes of the model. Under NoGrad. Scopes that change what
+/// is inside attention or a network are seen. An attention of your own is one part if it shows no heads.
 ///
-/// Errors: those of GPT; a norm_order that is not pre; dropout that is on; a logit that is not the sum of its shares,
-/// since a scope changes what a part adds, or a layer of your own adds something else. Every logit is compared: it may
-/// be off by sqrt(epsilon of real) times the sum of its terms' absolute values, 3.5e-4 of that in float.
+/// Errors: those of GPT; a norm_order that is not pre; dropout that is on. A logit that is not the sum of its shares: a
+/// scope changes what a part adds, or a layer of your own adds something else. Every logit is compared. It may be off
+/// by sqrt(epsilon of real) times the sum of its terms' absolute values. In float that is 3.5e-4 of the sum.
 class Decomposition {
  public:
   Decomposition(const GPT& model, const IntArray& ids);
@@ -35,15 +35,15 @@ class Decomposition {
   };
   /// What the stream after the last block is the sum of, [B, T, C].
   std::vector<Part> parts() const;
-  /// What each part adds to the logit of `token` at every place, [B, T], or to that less the logit of another: ids that
-  /// broadcast to [B, T]; "norm" is the last norm's bias. Their sum is that logit, to rounding.
+  /// What each part adds to the logit of `token` at every place, [B, T], or to that less the logit of another token.
+  /// Tokens are ids that broadcast to [B, T]. "norm" is the last norm's bias. Their sum is that logit, to rounding.
   std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
   /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share.
   /// Errors: a network that is not c_proj of its neurons, as FeedForward is: then it is one share.
   Tensor neuron_shares(Integer layer, const IntArray& token, const IntArray& less = {}) const;
 
-  /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]: W norm(x) for the stream before
-  /// each block and after the last, whose rows are the logits. Source: nostalgebraist 2020.
+  /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]. It is W norm(x) for the stream
+  /// before each block and after the last. The last rows are the logits. Source: nostalgebraist 2020.
   Tensor lens() const;
 
  private:
@@ -56,7 +56,7 @@ class Decomposition {
   std::map<std::string, Tensor> weights_, values_;
 };
 
-/// A matrix as a product, left [m, r] right [r, n] with a small r, which is never multiplied out: what a head does to a
+/// A matrix as a product, left [m, r] right [r, n] with a small r. It is never multiplied out: what a head does to a
 /// row x is (x left) right.
 struct FactoredMatrix {
   Tensor left, right;
@@ -69,10 +69,11 @@ FactoredMatrix operator+(const FactoredMatrix& a, const FactoredMatrix& b);
 
 /// [C, C]: a row x that the head looks at, as its block's norm gives it, makes it write x OV, without biases.
 FactoredMatrix ov(const GPT& model, Integer layer, Integer head);
-/// [C, C]: a query of row x and a key of row y have the score x QK y^T, but for biases, rotation and scale.
+/// [C, C]: a query of row x and a key of row y have the score x QK y^T. Biases, rotation and scale are left out.
 FactoredMatrix qk(const GPT& model, Integer layer, Integer head);
-/// The share of tokens t for which `written` (ov of a head, or of several with +) makes t's own logit grow most of all
-/// when it looks at t: e norm, e OV, last norm's gain, W for t's vector e. Source: Elhage et al. 2021; top-1 as ARENA.
+/// The share of tokens t whose own logit `written` makes grow most of all when it looks at t. `written` is ov of a
+/// head, or of several with +. For t's vector e: e norm, e OV, last norm's gain, W. Source: Elhage et al. 2021; top-1
+/// as ARENA.
 double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written);
 /// |a b| / (|a| |b|): how much the later head's matrix reads of what the earlier one writes. For keys of the later one
 /// composition(ov, qk transposed): of its queries composition(ov, qk), of its values composition(ov, ov). That of
@@ -82,18 +83,18 @@ FactoredMatrix transposed(const FactoredMatrix& a);
 
 /// A number that says how well a model does: logits [B, T, V] -> [].
 using Metric = std::function<Tensor(const Tensor& logits)>;
-/// The metric of model(ids) where in one place there is what the run of `other` had there; all places in one batched
-/// pass, which is what scopes around it see. `value` is named as behind a block's name: what the block returns, "",
-/// what ".attn", ".mlp" or any layer inside gives, at one position each: [n_layer, T]; or what one head gives, ".attn
-/// heads", at all: [n_layer, H]. ids, other [B, T]; an undefined `other`: 0 is put there. attention_text() and
-/// attention_svg() show the table. Errors: ids of two shapes, or empty; another value; dropout that is on; those of
-/// Change.
+/// The metric of model(ids) where one place has what the run of `other` had there. All places run in one batched pass.
+/// Scopes around it see that pass. `value` is named as behind a block's name. "" is what the block returns; ".attn",
+/// ".mlp" or any layer inside is what that layer gives. These are exchanged at one position each: [n_layer, T]. ".attn
+/// heads" is what one head gives, exchanged at all positions: [n_layer, H]. ids, other [B, T]; an undefined `other`: 0
+/// is put there. attention_text() and attention_svg() show the table. Errors: ids of two shapes, or empty; another
+/// value; dropout that is on; those of Change.
 Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
                    const Metric& metric);
 
-/// By how much the metric falls without each head, [n_layer, H]: measured, by taking it out, and estimated from one
-/// backward pass as the sum of head x gradient, which is cheap and linear. The model's gradients stay as they are.
-/// Source: Michel et al. 2019. Errors: those of patch_table; weights that are frozen; NoGrad.
+/// How much the metric falls without each head, [n_layer, H]. It is measured by taking the head out. It is also
+/// estimated from one backward pass as the sum of head x gradient, which is cheap and linear. The model's gradients
+/// stay as they are. Source: Michel et al. 2019. Errors: those of patch_table; weights that are frozen; NoGrad.
 struct HeadImportance {
   Tensor ablated, gradient;
 };

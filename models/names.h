@@ -7,18 +7,17 @@
 
 namespace mote {
 
-/// nanoGPT's state dict, and minGPT's: mote's names, a tied matrix under both of its own, so that load_state_dict()
-/// there finds each. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT until May 2023, have GELU
-/// in its tanh form (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have a head of its own
+/// nanoGPT's state dict, and minGPT's. It has mote's names, and a tied matrix under both of its own: load_state_dict()
+/// there looks for each. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT until May 2023, have
+/// GELU in its tanh form (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have a head of its own
 /// (tie_weights = false). Such models are read and not written: today's nanoGPT would load them without an error and
-/// compute something else.
-/// Errors: any other setting that nanoGPT does not have: those of nanogpt_args().
+/// compute something else. Errors: any other setting that nanoGPT does not have: those of nanogpt_args().
 NameTable nanogpt_names(const GPT& model);
 
 /// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
 /// attn.c_proj.weight among them, where no shape would tell. Written with the prefix "transformer.", as
-/// save_pretrained() does; read with or without it, as in the file on the hub. Of a model of Llama's kind its names
-/// there, q_proj, k_proj and v_proj being rows of c_attn: both turn the same pairs of a head's columns. In the order of
+/// save_pretrained() does; read with or without it, as in the file on the hub. A model of Llama's kind under its names
+/// there. q_proj, k_proj and v_proj are rows of c_attn. Both turn the same pairs of a head's columns. In the order of
 /// the parameters there. Errors: those of huggingface_config().
 NameTable huggingface_names(const GPT& model);
 
@@ -26,9 +25,9 @@ NameTable huggingface_names(const GPT& model);
 /// three matrices. Errors: a layer that is none there (shared keys and values, d_in or d_out that is not the width).
 NameTable torch_attention_names(const MultiHeadAttention& layer);
 
-/// torch.nn.TransformerEncoderLayer. mote's block has NormOrder::pre where norm_first is true there, n_inner where
-/// dim_feedforward is, and a mask or attention.causal = false where is_causal is false. With dropout the two differ:
-/// torch drops between linear1 and linear2, too.
+/// torch.nn.TransformerEncoderLayer. Where norm_first is true there, mote's block has NormOrder::pre. dim_feedforward
+/// is n_inner. is_causal = false is a mask, or attention.causal = false. With dropout the two differ: torch drops
+/// between linear1 and linear2, too.
 NameTable torch_encoder_layer_names();
 
 }  // namespace mote

@@ -9,14 +9,14 @@
 
 namespace mote {
 
-/// During its lifetime, products of a few rows with the weights of a model's Linear layers, as when text is generated
-/// token by token, read packed copies: at the speed of memory, with the same bits. The copies take the memory of the
-/// weights once more.
+/// During its lifetime, products of a few rows with the weights of a model's Linear layers read packed copies. That is
+/// what happens when text is generated token by token. They run at the speed of memory, with the same bits. The copies
+/// take the memory of the weights once more.
 ///
 /// generate() opens one for each call. Open one yourself around several calls with one model, which then also share
 /// what generate() has found out about the model's cache. A weight that changes meanwhile is noticed: the next call
-/// packs anew. (A pointer that mutate() returned before must not be written through any more, as with a recorded
-/// graph.) It is a local variable and belongs to its thread. The model must outlive it and keep its layers.
+/// packs anew. A pointer that mutate() returned before must not be written through any more, as with a recorded graph.
+/// It is a local variable and belongs to its thread. The model must outlive it and keep its layers.
 class PackedWeights {
  public:
   /// For products of `rows` rows: nothing is packed if they are many.

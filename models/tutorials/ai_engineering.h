@@ -1,5 +1,5 @@
-// The classes of "AI engineering from scratch", lesson 33: multi-head self-attention as a model uses it, its demo
-// model, its causality check and its heatmap. Names are those of the program behind the lesson.
+// The classes of "AI engineering from scratch", lesson 33: multi-head self-attention as a model uses it, a demo model,
+// a causality check, a heatmap. Names are those of the program behind the lesson.
 #pragma once
 
 #include <string>
@@ -75,8 +75,8 @@ struct TinyAttentionLM : Layer<TinyAttentionLM> {
   }
 };
 
-/// Whether weights [..., T, T] are those of a causal model: `future` is the largest sum of a square over the cells
-/// above its diagonal (the lesson asks for less than 1e-5); rows should sum to 1. Errors: weights that are not squares,
+/// Whether weights [..., T, T] are those of a causal model. `future` is the largest sum of a square over the cells
+/// above its diagonal. The lesson asks for less than 1e-5. Rows should sum to 1. Errors: weights that are not squares,
 /// or empty.
 struct Causality {
   double future = 0, smallest_row = 0, largest_row = 0;

@@ -16,8 +16,8 @@
 
 namespace mote::tutorials::book {
 
-/// softmax(q k^T / sqrt(d), where `mask` is 0) v, as in the chapter: scores above the diagonal become -infinity before
-/// they are scaled, dropout acts on the weights. q, k, v [..., T, d]; mask [L, L] with L >= T, 1 = blocked.
+/// softmax(q k^T / sqrt(d), where `mask` is 0) v, as in the chapter. Scores above the diagonal become -infinity before
+/// they are scaled. Dropout acts on the weights. q, k, v [..., T, d]; mask [L, L] with L >= T, 1 = blocked.
 inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& values, const Array& mask,
                      const Dropout& dropout) {
   const Index num_tokens = queries.size(-2);
@@ -95,10 +95,10 @@ struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
   void visit(Visitor& v) override { v("heads", heads); }
 };
 
-/// The same with weight splits: one product per projection for all heads, split into num_heads of head_dim columns, and
-/// a projection of the joined heads. x [B, T, d_in] -> [B, T, d_out]. mote's own MultiHeadAttention, causal, with
-/// {.bias = qkv_bias, .out_bias = true, .d_in = d_in}, computes the same to rounding. Errors: d_out that num_heads does
-/// not divide; those of CausalAttention.
+/// The same with weight splits. One product per projection serves all heads. It is split into num_heads of head_dim
+/// columns. The joined heads are projected. x [B, T, d_in] -> [B, T, d_out]. mote's own MultiHeadAttention, causal,
+/// with {.bias = qkv_bias, .out_bias = true, .d_in = d_in}, computes the same to rounding. Errors: d_out that num_heads
+/// does not divide; those of CausalAttention.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_out, num_heads, head_dim;
   Linear W_query, W_key, W_value, out_proj;

@@ -1,5 +1,5 @@
-// The class of "LLM from scratch - 1.3 Multi Head Self Attention": one projection for queries, keys and values, which
-// prints the shape of every step.
+// The class of "LLM from scratch - 1.3 Multi Head Self Attention". It has one projection for queries, keys and values,
+// and prints the shape of every step.
 #pragma once
 
 #include <iosfwd>
@@ -12,20 +12,19 @@
 namespace mote::tutorials::llm_from_scratch {
 
 /// True may not be attended to, as in the tutorial's two commented lines. A type of its own, which no Mask becomes by
-/// itself: mote's masks, such as mote::causal_mask, are true where a query may attend.
+/// itself. mote's masks, such as mote::causal_mask, are true where a query may attend.
 struct Blocked {
   Mask mask;
 };
 /// The tutorial's attn_mask.causal_mask: true above the diagonal of [T, T].
 inline Blocked causal_mask(Index T) { return {~mote::causal_mask(T)}; }
 
-/// x [B, T, d_model] -> (out [B, T, d_model], weights [B, n_head, T, T] after dropout), where qkv(x) is cut into
-/// [B, T, 3, n_head, d_head], weights = dropout(softmax(q k^T / sqrt(d_head))) and out = proj(joined weights v).
-/// Nothing has a bias; gradients flow through the weights, too. Prints its shapes while trace_shapes is on, as the
-/// tutorial's class does.
-/// mote's SelfAttention with {.causal = false, .dropout = p}, {.bias = false, .resid_dropout = 0} computes the same to
-/// rounding; where a query may attend to nothing it gives 0, this class NaN.
-/// Errors: a d_model that n_head does not divide, sizes below 1, x of another rank or width.
+/// x [B, T, d_model] -> (out [B, T, d_model], weights [B, n_head, T, T] after dropout), where qkv(x) is cut into [B, T,
+/// 3, n_head, d_head], weights = dropout(softmax(q k^T / sqrt(d_head))) and out = proj(joined weights v). Nothing has a
+/// bias; gradients flow through the weights, too. Prints its shapes while trace_shapes is on, as the tutorial's class
+/// does. mote's SelfAttention with {.causal = false, .dropout = p}, {.bias = false, .resid_dropout = 0} computes the
+/// same to rounding. Where a query may attend to nothing it gives 0. This class gives NaN. Errors: a d_model that
+/// n_head does not divide, sizes below 1, x of another rank or width.
 struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index n_head, d_model, d_head;
   Linear qkv, proj;

@@ -20,10 +20,10 @@ namespace mote::tutorials::multi_head_from_scratch {
 
 /// Q [B, Tq, d_model], K and V [B, Tk, d_model] -> (output [B, Tq, d_model], weights [B, num_heads, Tq, Tk] after
 /// dropout). Projections without biases; W_o has one only in the tutorial's compact copy (out_bias). A mask that is 0
-/// or false blocks with -infinity, and broadcasts to the weights. Gradients flow through the weights, too.
-/// mote's MultiHeadAttention with {.dropout = p}, {.bias = false, .out_bias = out_bias} computes the same to rounding;
-/// where a query may attend to nothing it gives 0, this class NaN.
-/// Errors: a d_model that num_heads does not divide, sizes below 1, inputs of another width.
+/// or false blocks with -infinity, and broadcasts to the weights. Gradients flow through the weights, too. mote's
+/// MultiHeadAttention with {.dropout = p}, {.bias = false, .out_bias = out_bias} computes the same to rounding. Where a
+/// query may attend to nothing it gives 0. This class gives NaN. Errors: a d_model that num_heads does not divide,
+/// sizes below 1, inputs of another width.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_model, num_heads, d_k;
   Linear W_q, W_k, W_v, W_o;
@@ -74,11 +74,11 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   }
 };
 
-/// x = norm1(x + dropout(self_attn(x))), then norm2(x + dropout(ffn(x))), where ffn ends in a Dropout of its own, so
-/// that its path is dropped twice. x [B, T, d_model] -> (x, weights [B, num_heads, T, T] after dropout).
-/// In evaluation mote's TransformerBlock with {.attention = {.causal = false}, .projections = {.bias = false},
-/// .norm_order = NormOrder::post, .n_inner = d_ff} computes the same to rounding; in training it drops that path once.
-/// Errors: those of MultiHeadAttention.
+/// x = norm1(x + dropout(self_attn(x))), then norm2(x + dropout(ffn(x))). ffn ends in a Dropout of its own: its path is
+/// dropped twice. x [B, T, d_model] -> (x, weights [B, num_heads, T, T] after dropout). In evaluation mote's
+/// TransformerBlock with {.attention = {.causal = false}, .projections = {.bias = false}, .norm_order =
+/// NormOrder::post, .n_inner = d_ff} computes the same to rounding. In training it drops that path once. Errors: those
+/// of MultiHeadAttention.
 struct TransformerBlock : Layer<TransformerBlock> {
   MultiHeadAttention self_attn;
   LayerNorm norm1;
