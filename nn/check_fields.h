@@ -11,9 +11,9 @@
 
 namespace mote {
 
-/// Notes, during its lifetime, what layers use although no layer around them lists it in visit(): parameters, which no
-/// optimizer would then train, and modules with random streams or buffers, which eval() would not reach. Not noticed:
-/// what is not used, under NoGrad, by another thread, or by a function outside every layer.
+/// Notes, during its lifetime, what layers use although no layer around them lists it in visit(). It may be parameters:
+/// no optimizer would train them. It may be modules with random streams or buffers: eval() would not reach them. Not
+/// noticed: what is not used, under NoGrad, by another thread, or by a function outside every layer.
 class FieldWatch : public Observer {
  public:
   FieldWatch() { watch(); }

@@ -37,8 +37,8 @@ auto checked_input(const T& x, int& position, NamedPlaces& places) {
 ///
 /// Random streams restart before every call, so that dropout stays the same; values, gradients and streams are
 /// restored. Two calls per element: check a small layer, or pass options with Mode::directional first. In float,
-/// differences show mistakes of some percent, and only in gradients of about 1 or more; in double (mote_f64) of a
-/// millionth, and small gradients are checked as sharply as rounding allows.
+/// differences show mistakes of some percent, and only in gradients of about 1 or more. In double (mote_f64) they show
+/// mistakes of a millionth. Small gradients are checked as sharply as rounding allows.
 template <std::derived_from<Module> M, class... Inputs>
 GradcheckResult gradcheck(const GradcheckOptions& options, const M& module, const Inputs&... inputs) {
   detail::NamedPlaces places;

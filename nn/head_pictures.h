@@ -30,10 +30,10 @@ std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids);
 /// are.
 std::string describe(const std::vector<HeadScore>& scores);
 
-/// What heads look at, in characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
-/// one near 1; with `causal`, keys after the query are blank if their weight is 0, so that the triangle shows for any
-/// weights (with more keys than queries, the queries are the last positions). weights [Tq, Tk] or, heads side by side
-/// and titled by `heads` or "head 0" ..., [H, Tq, Tk]; `queries` labels the rows. Errors: a different number of labels.
+/// What heads look at, in characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for one
+/// near 1. With `causal`, keys after the query are blank if their weight is 0. So the triangle shows for any weights.
+/// With more keys than queries, the queries are the last positions. weights [Tq, Tk] or, heads side by side and titled
+/// by `heads` or "head 0" ..., [H, Tq, Tk]; `queries` labels the rows. Errors: a different number of labels.
 std::string attention_text(const Array& weights, const std::vector<std::string>& queries, Flag causal = true,
                            const std::vector<std::string>& heads = {});
 
@@ -42,9 +42,9 @@ std::vector<std::string> characters_of(const std::string& text);
 
 /// A picture of what every head looks at: an SVG document with a grid of heatmaps, four per row; in each, rows are
 /// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, `heads` or "Head 0" ... above
-/// each and `title` above all. weights [H, Tq, Tk]; `queries` and `keys` label the positions in UTF-8, with '?' for
-/// invalid bytes; a long label is cut to 15 characters, and if cells are smaller than letters, only some labels are
-/// shown. Errors: a different number of labels.
+/// each and `title` above all. weights [H, Tq, Tk]. `queries` and `keys` label the positions in UTF-8, with '?' for
+/// invalid bytes. A long label is cut to 15 characters. If cells are smaller than letters, only some labels are shown.
+/// Errors: a different number of labels.
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
                           const std::vector<std::string>& keys, const std::string& title,
                           const std::vector<std::string>& heads = {});

@@ -7,8 +7,8 @@
 namespace mote {
 
 /// The number of heads of keys and values: n_kv_head, or `heads` if that is 0. Errors, in the name of `who`: a width or
-/// heads below 1, a width that heads do not divide, heads that n_kv_head does not divide, a block_size below 0, a mask
-/// in the options (it belongs to a call), and those of the options.
+/// heads below 1; a width that heads do not divide; heads that n_kv_head does not divide. A block_size below 0. A mask
+/// in the options: it belongs to a call. Those of the options.
 inline Index checked_heads(const char* who, Index width, Index heads, Index n_kv_head, Index block_size,
                            const AttentionOptions& options) {
   check_in(who, width >= 1 && heads >= 1, "width ", width, " and heads ", heads, " must be at least 1");

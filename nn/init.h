@@ -12,7 +12,7 @@ namespace mote {
 /// What a layer's constructor takes. A Generator converts to it: the layer then draws PyTorch's default weights.
 /// Init::none(random) draws nothing and leaves zeros that take no memory yet: for models that draw their own weights,
 /// each once (as GPT does), or load them. With Init::twice(random) such a model draws PyTorch's defaults first and then
-/// its own, as a PyTorch program does: GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
+/// its own, as a PyTorch program does. GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}

@@ -22,11 +22,11 @@ struct SelfAttentionOptions {
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
 };
 
-/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b:
-/// x [B, T, C] -> [B, T, C]. Each head attends independently; the output projection mixes them. Causal by default. A
-/// mask says who may attend (true), broadcasts to [B, H, T, T], and combines with causal. Names are nanoGPT's. Errors:
-/// a C that H does not divide, an H that n_kv_head does not divide, a block_size below 0; inputs of another width, T
-/// above block_size, a mask that does not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
+/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b: x [B,
+/// T, C] -> [B, T, C]. Each head attends independently; the output projection mixes them. Causal by default. A mask
+/// says who may attend (true), broadcasts to [B, H, T, T], and combines with causal. Names are nanoGPT's. Errors: a C
+/// that H does not divide; an H that n_kv_head does not divide; a block_size below 0. Of a call: inputs of another
+/// width, T above block_size, a mask that does not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
 struct SelfAttention : Layer<SelfAttention> {
   Index n_head, n_kv_head, n_embd, block_size;
   AttentionOptions options;

@@ -6,9 +6,9 @@
 
 namespace mote {
 
-/// Calls its layers in turn, each on the result of the previous one. Layers are named by position: 0, 1, ...
-/// Build it with braces, Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}: C++ evaluates a brace list
-/// from left to right, but arguments in parentheses in any order, and so would draw weights in any order.
+/// Calls its layers in turn, each on the result of the previous one. Layers are named by position: 0, 1, ... Build it
+/// with braces: Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}. C++ evaluates a brace list from left
+/// to right. It evaluates arguments in parentheses in any order, and would draw weights in any order.
 struct Sequential : Layer<Sequential> {
   Sequential() = default;
   template <class... Layers>

@@ -22,14 +22,14 @@ struct TracePrint {
 /// your own included, with gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees what the
 /// inner one does.
 ///
-/// FLOPs are those of a table (engine/watch/costs.h), a multiply-add being two; an op that is not in it counts one per
-/// element of its result, in either direction, and a view none. Products are exact: 2 M N K, plus biases, and the same
-/// for each gradient; attention counts the pairs that may attend. By convention functions such as exp or gelu cost 1,
-/// softmax 5 per element, layer norm 7, moving elements 0. Bytes: of the elements that results allocate, not of scratch
-/// memory. Kept: what rules keep for backward, weights included; what two rules keep counts twice. An op that calls
-/// other ops leaves bytes to them, and FLOPs unless it has a row of its own. One that records no Tensor (argmax) is not
-/// listed; its module's time includes it. Time is wall clock, less that of tracing itself; a module's backward time is
-/// that of its ops' rules. The rule of an op recorded before the trace is an event of its own.
+/// FLOPs are those of a table (engine/watch/costs.h). A multiply-add is two. An op that is not in the table counts one
+/// per element of its result, in either direction. A view counts none. Products are exact: 2 M N K, plus biases, and
+/// the same for each gradient; attention counts the pairs that may attend. By convention functions such as exp or gelu
+/// cost 1, softmax 5 per element, layer norm 7, moving elements 0. Bytes: of the elements that results allocate, not of
+/// scratch memory. Kept: what rules keep for backward, weights included; what two rules keep counts twice. An op that
+/// calls other ops leaves bytes to them, and FLOPs unless it has a row of its own. One that records no Tensor (argmax)
+/// is not listed; its module's time includes it. Time is wall clock, less that of tracing itself; a module's backward
+/// time is that of its ops' rules. The rule of an op recorded before the trace is an event of its own.
 class Trace : private Tracer {
  public:
   [[nodiscard]] Trace() = default;

@@ -27,8 +27,8 @@ struct PrintOptions {
 
 /// What `str(tensor)` is in PyTorch: "tensor([[1., 2.],\n        [3., 4.]])", lines after the first indented to match.
 ///
-/// All elements of an array share one form, chosen from the finite nonzero ones (of those shown): "1." if all are
-/// whole; else `precision` digits; and "1.0000e+00" for all if the largest is above 1e8 or over 1000 times the
+/// All elements of an array share one form. It is chosen from the finite nonzero ones of those shown. If all are whole,
+/// it is "1.". Else it has `precision` digits. It is "1.0000e+00" if the largest is above 1e8 or over 1000 times the
 /// smallest, or if there are fractions and the smallest is below 1e-4. Integers print plainly, masks True and False.
 ///
 /// Not printed: the type. PyTorch adds ", dtype=torch.float64" for a type other than its default; mote's `real` is its

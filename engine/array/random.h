@@ -41,10 +41,10 @@ struct GeneratorState {
 /// are const and a layer with a const `forward` can draw. One thread at a time per stream.
 ///
 /// `Generator(123)` matches PyTorch's CPU generator after `torch.manual_seed(123)` (x86-64 with AVX2; for the few draws
-/// in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit; float64 normals
-/// (without their mean) within 3 units in the last place, float64 exponentials within 2: PyTorch uses the C library's
-/// log and sin, which vary. Measured on 256 million normals: 99.4 % within 1 unit of glibc's, 0.004 % beyond 2; within
-/// 2.6 of the exact value, as glibc's are within 2.5.
+/// in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit. float64 normals
+/// (without their mean) agree within 3 units in the last place, float64 exponentials within 2. PyTorch uses the C
+/// library's log and sin, which vary. Measured on 256 million normals: 99.4 % within 1 unit of glibc's, 0.004 % beyond
+/// 2; within 2.6 of the exact value, as glibc's are within 2.5.
 ///
 /// The stream is a sequence of 32-bit words, and every draw takes a known number of them, so order and sizes determine
 /// all later draws:

@@ -56,8 +56,8 @@ class Op {
   }
   Op(const Op&) = delete;
 
-  /// The result as a Tensor. If gradients are on and an input is tracked, a node is recorded with `rule`, which
-  /// captures nothing and is called as rule(dy, dx, saved...): dy is the gradient of the result, dx takes those of the
+  /// The result as a Tensor. If gradients are on and an input is tracked, a node is recorded with `rule`. The rule
+  /// captures nothing. It is called as rule(dy, dx, saved...): dy is the gradient of the result, dx takes those of the
   /// inputs, and the rest is what save() was given.
   template <class Saved, class Rule>
   Tensor record(Array value, const Saved& saved, const Rule& rule) {

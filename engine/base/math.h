@@ -34,8 +34,8 @@ double sin(double x);
 float cos(float x);
 double cos(double x);
 
-/// x^y, within 1.2 ulp. Special cases as in C99, F.9.4.4: x^0 and 1^y are 1 even for NaN; a negative x requires an
-/// integer y (an odd one keeps the sign), otherwise NaN; 0 to a negative power is infinite.
+/// x^y, within 1.2 ulp. Special cases are those of C99, F.9.4.4. x^0 and 1^y are 1 even for NaN. A negative x requires
+/// an integer y, and an odd one keeps the sign; otherwise the result is NaN. 0 to a negative power is infinite.
 float pow(float x, float y);
 double pow(double x, double y);
 

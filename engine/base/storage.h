@@ -31,7 +31,7 @@ void release_memory();
 
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
 /// either; `bytes` must be the same in both. Freed blocks are cached, by size class. Blocks in use and cached ones
-/// together stay within twice the most bytes that were in use since the last release_memory(): where a new block would
+/// together stay within twice the most bytes that were in use since the last release_memory(). Where a new block would
 /// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block
 /// of every size that it ever had. On top of that each thread keeps up to 256 KiB of small blocks for itself, until it
 /// ends. With MOTE_ALLOC=system both call operator new and delete directly. Errors: std::bad_alloc when the system has

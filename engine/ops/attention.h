@@ -54,24 +54,24 @@ struct Heads {
 /// q share each (grouped-query; Hkv = 1: multi-query). With more keys than queries, the queries are the last positions.
 ///
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
-/// neither from the key to the query's output nor from the query to the key's gradient; so no token sees a later one.
-/// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and recomputed in backward if saving
-/// them would take more than q and k; dropout saves one bit per weight. Dropout draws from `random` as PyTorch does,
-/// once per weight in row-major order, masked ones included. Equal in every bit to plain_attention() if all values are
-/// finite.
+/// neither from the key to the query's output nor from the query to the key's gradient. So no token sees a later one.
+/// Memory grows with Tq + Tk. Weights are computed one block of queries at a time. They are recomputed in backward if
+/// saving them would take more than q and k. Dropout saves one bit per weight. Dropout draws from `random` as PyTorch
+/// does, once per weight in row-major order, masked ones included. Equal in every bit to plain_attention() if all
+/// values are finite.
 ///
 /// Observers can see four values. "scores" are those before masks, [B, H, Tq, Tk]. "weights" and "dropped_weights" have
 /// the same shape; the second are those after dropout. "heads" is what each head gives to a layer's output projection,
 /// [B, H, Tq, dv]. B is the product of all axes before heads. If an observer changes a value, the formula runs in place
 /// of this op.
 ///
-/// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
-/// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is
-/// not H; a dropout that is not a probability, or without `random`. Source: Vaswani et al. 2017; in blocks: Dao et al.
+/// Errors: widths of q and k, or lengths of k and v, that differ. Heads that do not divide. Leading axes or a mask that
+/// do not broadcast. causal with fewer keys than queries. A window below 0 or without causal. Slopes whose number is
+/// not H. A dropout that is not a probability, or without `random`. Source: Vaswani et al. 2017; in blocks: Dao et al.
 /// 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
-/// With a cache: for the t tokens that follow those in it, to which their keys and values are appended: q [B, H, t, d],
-/// k [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv]. engine/ops/kv_cache.h says why it is equal in every bit to the
+/// With a cache it is for the t tokens that follow those in it. Their keys and values are appended: q [B, H, t, d], k
+/// [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv]. engine/ops/kv_cache.h says why it is equal in every bit to the
 /// last t rows of the full pass. Errors: not causal, a mask, a dropout, gradients on, a window that differs from the
 /// cache's, rows that do not continue the cache's. An error leaves the cache unchanged.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,

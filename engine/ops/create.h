@@ -51,9 +51,9 @@ inline Tensor full_like(const Tensor& x, Real value) { return full(x.shape(), va
 inline IntArray zeros_like(const IntArray& x) { return IntArray(x.shape()); }
 inline IntArray ones_like(const IntArray& x) { return IntArray(x.shape(), 1); }
 
-/// start, start + step, ... below end. Values are PyTorch's, bit by bit: it fills blocks of 8 from a base that is
-/// rounded to float, as far as pairs of blocks go, and computes the rest one by one. In double a value is
-/// start + i step. Errors: a step of 0 or away from end.
+/// start, start + step, ... below end. Values are PyTorch's, bit by bit. PyTorch fills blocks of 8 from a base that is
+/// rounded to float, as far as pairs of blocks go. It computes the rest one by one. In double a value is start + i
+/// step. Errors: a step of 0 or away from end.
 inline Tensor arange(Real start, Real end, Real step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);

@@ -8,9 +8,9 @@
 
 namespace mote {
 
-/// linear(gelu(x), weight, bias) to the last bit, but backward keeps x alone and computes gelu(x) again, beside its
-/// gradient: between the two lie the widest arrays of a transformer, and most of what its backward pass keeps.
-/// x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. Errors: those of linear.
+/// linear(gelu(x), weight, bias) to the last bit. backward keeps x alone, and computes gelu(x) again beside its
+/// gradient. Between the two lie the widest arrays of a transformer, and most of what its backward pass keeps. x [...,
+/// in], weight [out, in], bias [out] or undefined -> [..., out]. Errors: those of linear.
 inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                           GeluForm form = GeluForm::exact) {
   Op op("gelu_linear", x, weight, bias);

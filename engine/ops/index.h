@@ -46,13 +46,14 @@ class IndexItem : public std::variant<Index, Slice, IntArray, Mask, NewAxis, Ell
   }
 };
 
-/// x[...] of PyTorch, with the names of its C++: x[:, -1, 2:5] is index(x, {Slice(), -1, Slice(2, 5)}), x[range(n), y]
-/// is index(x, {int_arange(n), y}), x[x > 0] is index(x, {x > 0}).
+/// x[...] of PyTorch, with the names of its C++. x[:, -1, 2:5] is index(x, {Slice(), -1, Slice(2, 5)}). x[range(n), y]
+/// is index(x, {int_arange(n), y}). x[x > 0] is index(x, x > 0).
 ///
-/// A position removes its axis, a Slice keeps it. Lists of positions, and Masks as the positions where they are true,
-/// are broadcast together: the result has one axis for each axis of theirs, where the lists stand if they are side by
-/// side, else first. Axes that no item names are kept whole. Gradients of an element that is taken twice accumulate.
-/// Errors: more items than axes, a position out of range, lists that do not broadcast, a mask of another shape.
+/// A position removes its axis, a Slice keeps it. Lists of positions are broadcast together, and so are Masks, as the
+/// positions where they are true. The result has one axis for each axis of theirs. These axes stand where the lists
+/// stand, if those are side by side. Else they come first. Axes that no item names are kept whole. Gradients of an
+/// element that is taken twice accumulate. Errors: more items than axes, a position out of range, lists that do not
+/// broadcast, a mask of another shape.
 Tensor index(const Tensor& x, std::initializer_list<IndexItem> items);
 IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
 /// x[ids], x[3]: one item needs no braces.

@@ -11,11 +11,11 @@ namespace mote {
 /// Rows are stored with spare capacity and a cursor: appending copies only the new rows. With a window of w, keys that
 /// no later query can see are dropped. A copy of the cache is independent: it gets its own rows with its next token.
 ///
-/// attention() over a cache is equal in every bit to the last rows of the full pass, as is a model that computes
-/// everything else row by row: an element of a matrix product is one sum in one order, whichever other rows are
-/// computed with it; a rotary angle or a distance depends only on positions, which continue from the cache's length; a
-/// softmax adds its keys in 16 lanes by position, which is why the position of the first stored key is a multiple of
-/// 16; and a key outside the window, stored or dropped, has a weight of 0, which does not change a sum of products.
+/// attention() over a cache is equal in every bit to the last rows of the full pass. So is a model that computes
+/// everything else row by row. An element of a matrix product is one sum in one order, whichever other rows are
+/// computed with it. A rotary angle or a distance depends only on positions, which continue from the cache's length. A
+/// softmax adds its keys in 16 lanes by position: so the position of the first stored key is a multiple of 16. A key
+/// outside the window has a weight of 0, stored or dropped, and 0 does not change a sum of products.
 class KeyValueCache {
  public:
   /// Empty. Errors: a window below 0.

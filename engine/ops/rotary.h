@@ -10,12 +10,11 @@ namespace detail {
 Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction, Index heads, Index width);
 }  // namespace detail
 
-/// Rotates the first r columns of each head in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +
-/// x[i] sin for i < r/2; the other columns stay. x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]; or x [...,
-/// T, C], whose first `heads` heads of `width` columns lie side by side. The product
-/// of two rotated rows depends only on the difference of their angles: this is how attention learns distances.
-/// Errors: r above d, heads beyond C, lengths that differ. Source: Su et al. 2021, with the halves paired as in
-/// GPT-NeoX and Llama.
+/// Rotates the first r columns of each head in pairs. For i < r/2: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i +
+/// r/2] cos + x[i] sin. The other columns stay. x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]; or x [..., T,
+/// C], whose first `heads` heads of `width` columns lie side by side. The product of two rotated rows depends only on
+/// the difference of their angles: this is how attention learns distances. Errors: r above d, heads beyond C, lengths
+/// that differ. Source: Su et al. 2021, with the halves paired as in GPT-NeoX and Llama.
 inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, Integer heads, Integer width) {
   Op op("rotary", x);
   check(x.dim() >= 2, "x ", x.shape(), " needs a length and a width");

@@ -123,14 +123,14 @@ concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>
 /// train/README.md.
 ///
 /// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
-/// Index, Parameters, Generators, and any struct that lists such fields in visit(v), as configs do: a DataLoader's
+/// Index, Parameters and Generators. So is any struct that lists such fields in visit(v), as configs do. A DataLoader's
 /// iterator, a scheduler or a task of your own takes part by its list. A field that it gives as const is compared.
 ///
 /// Save between two steps: gradients, collected or not, are no part of it.
 ///
-/// A checkpoint is one safetensors file: "model.transformer.wte.weight" and "optimizer.<parameter>.exp_avg" are
-/// tensors, numbers and settings are texts in its metadata, and every tensor and the header have a checksum.
-/// "mote.version" says which mote wrote it.
+/// A checkpoint is one safetensors file. "model.transformer.wte.weight" and "optimizer.<parameter>.exp_avg" are
+/// tensors. Numbers and settings are texts in its metadata. Every tensor and the header have a checksum. "mote.version"
+/// says which mote wrote it.
 class Checkpoint {
  public:
   static constexpr Index version = 1;
@@ -171,9 +171,9 @@ class Checkpoint {
   /// Writes the file, whole or not at all. `notes` go into its metadata, for others to read: their names begin with
   /// "mote.", and loading passes over them. Errors: it cannot be written.
   void save(const std::string& path, const Metadata& notes = {}) const;
-  /// Restores everything. Errors: no checkpoint, one of a newer version or of the other `real`, a file that was cut or
-  /// changed, names that only one side has, shapes and settings that differ: all differences at once, and nothing has
-  /// changed.
+  /// Restores everything. Errors: no checkpoint; one of a newer version or of the other `real`; a file that was cut or
+  /// changed. Names that only one side has, shapes and settings that differ: all differences at once. After an error
+  /// nothing has changed.
   void load(const std::string& path) const;
 
  private:

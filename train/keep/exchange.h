@@ -13,10 +13,10 @@ TorchTensor torch_rng_state(const GeneratorState& state);
 /// And back. Errors: what is no such state.
 GeneratorState generator_state(const TorchValue& rng_state);
 
-/// What optimizer.state_dict() returns for a torch.optim.AdamW over these groups: each parameter there, numbered in the
-/// order of `names`, has step, exp_avg and exp_avg_sq, transposed and cut into rows as `names` says of the weights.
-/// Those of which `state` has nothing have not been updated yet. Errors: a state that is not AdamW's; parameters with
-/// different numbers of steps that are one there.
+/// What optimizer.state_dict() returns for a torch.optim.AdamW over these groups. Parameters are numbered there in the
+/// order of `names`. Each has step, exp_avg and exp_avg_sq, transposed and cut into rows as `names` says of the
+/// weights. Those of which `state` has nothing have not been updated yet. Errors: a state that is not AdamW's;
+/// parameters with different numbers of steps that are one there.
 TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<ParameterGroup>& groups,
                                  const AdamWOptions& o, const NameTable& names = {});
 /// And back: into an AdamW over the same groups. Errors: another number of parameters in a group, other shapes, and

@@ -15,9 +15,9 @@ struct EMAOptions {
   bool warmup = false;
 };
 
-/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average), so that it
-/// is over the last 1 / (1 - decay) steps, and much of the noise of single batches is gone. The first update copies the
-/// weights. Buffers have none.
+/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average). It is over
+/// the last 1 / (1 - decay) steps. Much of the noise of single batches is gone. The first update copies the weights.
+/// Buffers have none.
 ///
 ///     EMA ema(model, {.decay = 0.99});
 ///     ... optimizer.step();

@@ -21,9 +21,9 @@ struct MeanLoss {
   MeanLoss(Tensor mean, Integer terms) : loss(std::move(mean)), count(terms) {}
 };
 
-/// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the
-/// mode that it had, and each random stream that its layers draw from the state: a training that is interrupted by one,
-/// for a loss or for a sample, takes the same steps as one that is not.
+/// During its lifetime a model is in evaluation mode and nothing is recorded. Afterwards each of its modules has the
+/// mode that it had. Each random stream that its layers draw from has the state that it had. So a training that is
+/// interrupted by one, for a loss or for a sample, takes the same steps as one that is not.
 class InferenceMode {
  public:
   [[nodiscard]] explicit InferenceMode(Module& model) : evaluation_(model) {

@@ -45,11 +45,11 @@ struct FitOptions {
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. `compute` returns a Tensor or a MeanLoss, and is called once for each batch of a step. Gradients are cleared
-/// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite, which is
-/// what the mean over nothing is (an empty batch, every target ignored); a gradient that is not finite; in the first
-/// step, an optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot
-/// (nn/check_fields.h). One in `compute` or in backward ends with " at step N", from 0. Weights, optimizer and learning
-/// rate are then still those of the previous step, also when memory runs out.
+/// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite. The mean
+/// over nothing is not finite: an empty batch, every target ignored. A gradient that is not finite. In the first step,
+/// an optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot (nn/check_fields.h).
+/// One in `compute` or in backward ends with " at step N", from 0. Weights, optimizer and learning rate are then still
+/// those of the previous step, also when memory runs out.
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options);
 
 /// One step of fit(), up to its report. `first`: it looks for what fit() looks for in its first step.

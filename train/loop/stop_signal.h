@@ -3,8 +3,8 @@
 
 namespace mote {
 
-/// While one lives, the first SIGINT, SIGTERM or SIGHUP (a closed terminal) only raises a flag, so that a training can
-/// end its step, save and say how to go on; the second ends the program at once, as without it. A signal that the
+/// While one lives, the first SIGINT, SIGTERM or SIGHUP (a closed terminal) only raises a flag. So a training can end
+/// its step, save and say how to go on. The second signal ends the program at once, as without it. A signal that the
 /// program ignores stays ignored, also after the first of another kind: SIGINT of a job that a script runs in the
 /// background, SIGHUP of one under nohup. Make one at a time. A program that has stopped should end as the signal would
 /// have ended it, so that its caller sees why: end_by_signal() in examples/programs/program.h.

@@ -37,7 +37,7 @@ class ParameterGroups : public std::vector<ParameterGroup> {
 /// All parameters of a module in one group, in visit order; a tied one once.
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<Real> weight_decay = {});
 
-/// Two groups, in visit order: parameters of two or more axes (matrices, embeddings) decay with `weight_decay`, the
+/// Two groups, in visit order. Parameters of two or more axes (matrices, embeddings) decay with `weight_decay`. The
 /// others (biases, gains) do not: they are few, and a gain of 0 would silence its layer. Source: nanoGPT's rule.
 std::vector<ParameterGroup> decay_groups(const Module& module, Real weight_decay);
 

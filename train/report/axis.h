@@ -11,13 +11,13 @@
 
 namespace mote::detail {
 
-/// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, in rising order, four to ten of them; the ends
-/// alone where these have hardly a double between them, one if they are equal; none if they are not finite or in the
-/// other order.
+/// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, in rising order, four to ten of them. Where the
+/// ends have hardly a double between them, they stand alone. If they are equal, there is one. If they are not finite or
+/// in the other order, there is none.
 std::vector<double> linear_ticks(double low, double high);
 
-/// For a logarithmic axis from `low`, which is above 0: powers of ten, of very many only some; where they are fewer
-/// than three also their doubles and fives; where these are fewer than two, linear ones.
+/// For a logarithmic axis from `low`, which is above 0: powers of ten, of very many only some. Where they are fewer
+/// than three, their doubles and fives stand there, too. Where these are fewer than two, ticks are linear.
 std::vector<double> log_ticks(double low, double high);
 
 /// Numbers in rising order as text of `digits` significant digits, of more where neighbours would look the same.

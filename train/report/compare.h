@@ -34,14 +34,14 @@ std::string runs_html(const std::string& title, const std::vector<RunRecord>& ru
 
 /// The elements of a tensor, of any type that mote reads.
 std::vector<double> numbers_of(const SafetensorsFile& file, const TensorEntry& tensor);
-/// How a tensor of `a` differs from the one of its name in `b`: "" if in no bit; of numbers the largest |a - b|, the
-/// largest |a - b| / max(|a|, |b|), in how many elements, and which is the first.
+/// How a tensor of `a` differs from the one of its name in `b`: "" if in no bit. Of numbers it says the largest |a -
+/// b|, the largest |a - b| / max(|a|, |b|), in how many elements, and which is the first.
 std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& tensor, const SafetensorsFile& b);
 
-/// Where two runs part: settings that differ; the first step and the first evaluation of both that differ, and how many
-/// only one of them has; of the first pair of checkpoints that differ the first tensor and element, else the first
-/// text. Equal settings give equal bits, so whatever it finds has a cause: other data, another version of mote, a
-/// machine at fault. Empty: nothing differs.
+/// Where two runs part. It names settings that differ. It names the first step and the first evaluation of both that
+/// differ, and how many only one of them has. Of the first pair of checkpoints that differ it names the first tensor
+/// and element, else the first text. Equal settings give equal bits, so whatever it finds has a cause: other data,
+/// another version of mote, a machine at fault. Empty: nothing differs.
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other);
 
 }  // namespace mote

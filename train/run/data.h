@@ -72,8 +72,8 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
 enum class Draws { batches, held_out, example, samples, one_batch };
 
 /// The stream that a run with this seed draws it from. The weights are drawn from Generator(seed), as in PyTorch. The
-/// seed of this stream is a hash of both, so that no two seeds and no two purposes share their numbers: the batches of
-/// seed 1 must not be drawn as the weights of seed 2.
+/// seed of this stream is a hash of both. So no two seeds and no two purposes share their numbers. The batches of seed
+/// 1 must not be drawn as the weights of seed 2.
 inline Generator run_stream(Index seed, Draws what) {
   const Index both[] = {seed, static_cast<Index>(what)};
   return Generator(example_hash(both) & 0xFFFFFFFF);

@@ -70,9 +70,9 @@ struct CheckpointReport {
 using RunEvent = std::variant<StepReport, EvaluationReport, CheckpointReport, RunWarning, RunEnding>;
 std::ostream& operator<<(std::ostream& out, const RunEvent& event);
 
-/// Weights [queries, keys] of a head as text: the number of keys and a colon, then the rows, with spaces between them,
-/// a letter for each key: A for a weight of 0 or none, B to Z, a to z, 0 to 9, - and _ for one of 1, in 63 equal steps.
-/// The As at the end of a row are left out. Errors: no matrix.
+/// Weights [queries, keys] of a head as text: the number of keys and a colon, then the rows with spaces between them. A
+/// key is a letter. A is a weight of 0 or none. B to Z, a to z, 0 to 9, - and _ go up to 1, in 63 equal steps. The As
+/// at the end of a row are left out. Errors: no matrix.
 std::string attention_levels(const Array& weights);
 
 /// {"step":1,"loss":2.5,"learning_rate":0.001,"grad_norm":0.7}: steps count from 1, as the number of steps taken does.

@@ -33,9 +33,9 @@ class Run {
       const std::optional<RunState>& = {}) = delete;  // data stay
   Run(const Run&) = delete;
 
-  /// Does what comes next: a look at the model as it is, then one training step after the other, each with its
-  /// evaluation and its checkpoint, at last the answers of the trained model. A StopSignal ends these: then nothing has
-  /// happened, and the next call asks again. False: there was nothing left to do.
+  /// Does what comes next. First it looks at the model as it is. Then it takes one training step after the other, each
+  /// with its evaluation and its checkpoint. At last it asks the trained model. A StopSignal ends these: then nothing
+  /// has happened, and the next call asks again. False: there was nothing left to do.
   ///
   ///     while (run.step())
   ///       for (const RunEvent& event : run.events()) std::cout << event << "\n";

@@ -36,9 +36,9 @@ class RunFolder {
   void write(const std::string& name, std::string_view text) const;
   /// Saves `run` after so many steps, calls remove_earlier(), and returns the file's path.
   std::string save(const Checkpoint& run, Integer steps);
-  /// With a checkpoint after so many steps on the disk: removes what is no longer among the newest, and what a run that
-  /// was never stopped would not have, earlier checkpoints between two multiples of `interval`. A run that is resumed
-  /// calls it, because a kill may have come between a checkpoint and this.
+  /// With a checkpoint after so many steps on the disk: removes what is no longer among the newest. Also removes what a
+  /// run that was never stopped would not have: earlier checkpoints between two multiples of `interval`. A run that is
+  /// resumed calls it, because a kill may have come between a checkpoint and this.
   void remove_earlier(Integer steps);
   /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far: the file's path then, else
   /// "". NaN is no score.

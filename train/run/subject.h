@@ -63,10 +63,10 @@ IntArray likeliest(const M& model, const Questions& q) {
 }  // namespace detail
 
 /// What a run needs of a model. A language model has loss(ids, targets), as GPT has, and answers by generate() or, if
-/// it has none, by its logits, model(ids). Of any other, model(inputs) are the logits [B, K] of classes, [B, T, K] of
-/// one at each position, or, where a Dataset's targets are values, values like them: the loss is their cross-entropy
-/// or mean squared error, the answer the likeliest class at the last position, and those that follow. Its config, if
-/// it has a field of that name with visit(v), is part of the settings.
+/// it has none, by its logits, model(ids). Of any other model, model(inputs) are logits: [B, K] of classes, or [B, T,
+/// K] of a class at each position. Where a Dataset's targets are values, they are values like them. The loss is the
+/// cross-entropy or the mean squared error. The answer is the likeliest class at the last position, and those that
+/// follow. Its config, if it has a field of that name with visit(v), is part of the settings.
 template <class M>
 Subject subject_of(M& model) {
   Subject s{&model};

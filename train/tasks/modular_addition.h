@@ -16,11 +16,11 @@ struct ModularAdditionOptions {
   }
 };
 
-/// Rows a b =, and at = the label (a + b) mod modulus; all pairs below modulus, of which `training` in a hundred,
-/// selected by their hash, are to train on and all others to test on, b + a where a + b is. A batch goes through
-/// shuffled pairs: one of pairs(Split::train) rows has each once. Grokking: trained on for long, with weight decay, a
-/// model that knows the training pairs by heart finds the rule. Source: Power et al. 2022. Errors: a modulus below 5 or
-/// above 1,000, training outside 1 to 99.
+/// Rows are a b =, and at = stands the label (a + b) mod modulus. All pairs below modulus occur. `training` in a
+/// hundred, selected by their hash, are to train on. All others are to test on. b + a is where a + b is. A batch goes
+/// through shuffled pairs: one of pairs(Split::train) rows has each once. Grokking: trained on for long, with weight
+/// decay, a model that knows the training pairs by heart finds the rule. Source: Power et al. 2022. Errors: a modulus
+/// below 5 or above 1,000, training outside 1 to 99.
 class ModularAdditionTask : public Task {
  public:
   using Options = ModularAdditionOptions;

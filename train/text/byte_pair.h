@@ -55,9 +55,9 @@ std::string visible_bytes(std::string_view bytes);
 
 /// Where the entry of a list stands, for errors: "merges: line 2".
 using PlaceOf = std::function<std::string(std::size_t entry)>;
-/// The tokenizer of all ordinary tokens, by id, and of merges "left right", both in these characters.
-/// Errors, which begin with the list's name or the merge's place: tokens twice, or neither a byte nor the product of a
-/// merge; a byte without a token; merges twice, of anything but two tokens, or into what is no token.
+/// The tokenizer of all ordinary tokens, by id, and of merges "left right", both in these characters. Errors begin with
+/// the list's name or the merge's place. Tokens twice, or neither a byte nor the product of a merge. A byte without a
+/// token. Merges twice, of anything but two tokens, or into what is no token.
 std::unique_ptr<Tokenizer> byte_pair_from(const std::vector<std::string>& tokens, const std::string& tokens_name,
                                           const std::vector<std::string>& merges, const PlaceOf& merge_place,
                                           std::vector<SpecialToken> specials);

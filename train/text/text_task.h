@@ -74,9 +74,9 @@ struct TextData {
 };
 
 /// Reads, splits and encodes the text; makes the tokenizer unless there is one. Errors, one sentence each: a file that
-/// cannot be read, is empty, larger than 100 MB, too short for a block, or, with char, no UTF-8, and what converts it;
-/// documents that are all alike; a special token in a text; tokens that the vocabulary does not have; another text than
-/// the one `expected`.
+/// cannot be read, is empty, larger than 100 MB, or too short for a block. With char, a file that is no UTF-8, and what
+/// converts it. Documents that are all alike. A special token in a text. Tokens that the vocabulary does not have.
+/// Another text than the one `expected`.
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 

@@ -74,8 +74,8 @@ constexpr auto words(DType) {
 
 constexpr Index bits(DType type) { return words(type)[static_cast<std::size_t>(type)].bits; }
 constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
-/// Whether elements can be read as one of mote's own types: as real_dtype from booleans, integers, and floats of 16
-/// bits or more; as i64 from booleans and integers; as boolean from booleans.
+/// Whether elements can be read as one of mote's own types. real_dtype is read from booleans, integers, and floats of
+/// 16 bits or more. i64 is read from booleans and integers. boolean is read from booleans.
 bool readable(DType type, DType as = real_dtype);
 
 /// What a file holds under a name.

@@ -23,11 +23,11 @@ struct NamedArray {
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 /// Writes a file, whole or not at all (FileWriter of file.h). Equal arguments give equal bytes: tensors are sorted as
-/// the reference implementation sorts them (by element type, then by name), metadata by name. Unless it is
-/// given, "format" = "pt" is added to the metadata, without which some loaders refuse a file; and so are the checksums
-/// with which SafetensorsFile finds any changed bit: "mote.crc32.header", and "mote.crc32.tensors" in the order of the
-/// file. Errors: a name that is used twice, that is not UTF-8, or that the format or the checksums need; an array that
-/// is not defined; a header above 100 MB; a file that cannot be written.
+/// the reference implementation sorts them (by element type, then by name), metadata by name. Unless it is given,
+/// "format" = "pt" is added to the metadata: without it some loaders refuse a file. Checksums are added, too. With them
+/// SafetensorsFile finds any changed bit: "mote.crc32.header", and "mote.crc32.tensors" in the order of the file.
+/// Errors: a name that is used twice, that is not UTF-8, or that the format or the checksums need; an array that is not
+/// defined; a header above 100 MB; a file that cannot be written.
 void save_safetensors(const std::string& path, std::vector<NamedArray> tensors, Metadata metadata = {});
 
 /// One tensor in a file.
@@ -39,9 +39,9 @@ struct TensorEntry {
   std::optional<std::uint32_t> crc32;
 };
 
-/// A safetensors file, opened for reading. What the constructor accepts is sound: the header is UTF-8 and JSON, of at
-/// most 100 MB; names occur once; tensors lie one after another without a gap from the first byte after the header to
-/// the last of the file, each as long as its type and shape say; and if there are checksums, that of the header is
+/// A safetensors file, opened for reading. What the constructor accepts is sound. The header is UTF-8 and JSON, of at
+/// most 100 MB. Names occur once. Tensors lie one after another without a gap, from the first byte after the header to
+/// the last of the file. Each is as long as its type and shape say. If there are checksums, that of the header is
 /// right. Stricter than the reference implementation, as the format's README demands: names used twice are refused, and
 /// so is a header that does not begin with '{'. As there, further fields of a tensor are ignored, and the metadata may
 /// be null. Source: the README of huggingface/safetensors.
