@@ -10,10 +10,10 @@
 
 namespace mote {
 
-/// A folder with config.json and model.safetensors, or the parts that its index.json names. save_pretrained() of
-/// GPT2LMHeadModel or LlamaForCausalLM writes it, and from_pretrained() reads it. The model is in evaluation mode, as
-/// there. Without model.safetensors its older form is read, pytorch_model.bin. `random` is the stream of the model's
-/// dropout. Errors: one sentence with the file; a config.json that asks for what mote's GPT does not do.
+/// Reads a folder as save_pretrained() of GPT2LMHeadModel or LlamaForCausalLM writes it. The folder holds config.json
+/// and the weights. The weights are in model.safetensors, or in the files that model.safetensors.index.json names.
+/// Without these, pytorch_model.bin is read. The model is in evaluation mode, as after from_pretrained(). `random` is
+/// the stream of the model's dropout. Errors name the file. config.json asks for what mote's GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
 /// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
 /// huggingface_config() and of writing.

@@ -7,11 +7,11 @@
 
 namespace mote {
 
-/// nanoGPT's state dict, and minGPT's. It has mote's names, and a tied matrix under both of its own: load_state_dict()
-/// there looks for each. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT until May 2023, have
-/// GELU in its tanh form (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have a head of its own
-/// (tie_weights = false). Such models are read and not written: today's nanoGPT would load them without an error and
-/// compute something else. Errors: any other setting that nanoGPT does not have: those of nanogpt_args().
+/// The state dict of nanoGPT and of minGPT. The names are mote's. A tied matrix stands under two names:
+/// load_state_dict() of nanoGPT looks for both. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT
+/// until May 2023, have GELU in its tanh form (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have a
+/// head of its own (tie_weights = false). Such models are read and not written. Today's nanoGPT would load them without
+/// an error and compute something else. Errors: the model has another setting that nanoGPT lacks, as in nanogpt_args().
 NameTable nanogpt_names(const GPT& model);
 
 /// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
@@ -25,9 +25,9 @@ NameTable huggingface_names(const GPT& model);
 /// three matrices. Errors: a layer that is none there (shared keys and values, d_in or d_out that is not the width).
 NameTable torch_attention_names(const MultiHeadAttention& layer);
 
-/// torch.nn.TransformerEncoderLayer. Where norm_first is true there, mote's block has NormOrder::pre. dim_feedforward
-/// is n_inner. is_causal = false is a mask, or attention.causal = false. With dropout the two differ: torch drops
-/// between linear1 and linear2, too.
+/// Names for torch.nn.TransformerEncoderLayer. norm_first = true in torch is NormOrder::pre in mote. dim_feedforward is
+/// n_inner. For is_causal = false give mote's block a mask, or attention.causal = false. With dropout the results
+/// differ: torch also drops between linear1 and linear2.
 NameTable torch_encoder_layer_names();
 
 }  // namespace mote

@@ -29,7 +29,7 @@ class Init {
     init.twice_ = true;
     return init;
   }
-  /// What the layers of a model are built with that then draws its own weights.
+  /// What to build the layers of a model with. The model then draws its own weights.
   Init of_layers() const { return twice_ ? Init(random_) : none(random_); }
   bool draws_twice() const { return twice_; }
   const Generator& random() const& { return random_; }

@@ -24,12 +24,12 @@ struct MultiHeadAttentionOptions {
 };
 
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, width].
-/// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
-/// than q; a batch of one broadcasts). Each head attends independently; the output projection mixes them. A mask says
-/// who may attend (true), broadcasts to [B, H, Tq, Tk] (key_padding() makes one of a mask [B, T]), and combines with
-/// causal. Errors: a width that H does not divide; an H that n_kv_head does not divide; widths below 1; a window
-/// without causal. Of a call: inputs of other widths, T above block_size, a mask that does not broadcast. Source:
-/// Vaswani et al. 2017.
+/// q, k, v are projections of one input (self-attention) or of three (cross-attention). In cross-attention k and v may
+/// have another length than q, and a batch of one broadcasts. Each head attends independently; the output projection
+/// mixes them. A mask says who may attend (true). It broadcasts to [B, H, Tq, Tk], and combines with causal.
+/// key_padding() makes such a mask from one of [B, T]. Errors: a width that H does not divide; an H that n_kv_head does
+/// not divide; widths below 1; a window without causal. Of a call: inputs of other widths, T above block_size, a mask
+/// that does not broadcast. Source: Vaswani et al. 2017.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index n_head, n_kv_head, block_size;
   AttentionOptions options;

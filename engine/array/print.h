@@ -54,7 +54,7 @@ class PrintManipulator {
 /// setting, so no text depends on what other code set on its own stream; std::ios::copyfmt copies it.
 /// Errors: those of to_text, here and not when something is printed; a suffix, which belongs to one array.
 PrintManipulator print_options(const PrintOptions& options);
-/// The same for only the digits after the point: std::cout << print_precision(8) << x. All else is unchanged.
+/// Sets only the number of digits after the point: std::cout << print_precision(8) << x. The other options stay.
 PrintManipulator print_precision(Integer digits);
 /// The options in effect for a stream.
 PrintOptions print_options(std::ios_base& stream);

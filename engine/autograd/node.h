@@ -50,7 +50,8 @@ struct Node {
   NodePtr dying_;                                             // the next of a list that clear_inputs() empties
 };
 
-/// Nodes alive in this process, one for each parameter too. If a training step increases it, something leaks.
+/// The number of nodes alive in this process. Each parameter has one. If the number grows with every training step,
+/// something leaks.
 Index live_nodes();
 
 }  // namespace mote

@@ -95,7 +95,8 @@ class Observer {
   virtual void event(const Event& e) = 0;
 
  protected:
-  /// From here on. A second call changes nothing. Errors: inside another observer's event().
+  /// Starts observing: event() is called for all that happens from now on. A second call changes nothing. Errors: the
+  /// call is made inside another observer's event().
   void watch();
 
  private:

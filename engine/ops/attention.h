@@ -17,7 +17,7 @@ namespace mote {
 class KeyValueCache;
 
 /// The options of attention. Layers and models contain one and pass it on whole. An option that is not given follows
-/// the enclosing layer; without one, attention is not causal and drops nothing.
+/// the enclosing layer. Where there is no enclosing layer, attention is not causal and drops nothing.
 struct AttentionOptions {
   std::optional<bool> causal = {};     ///< a query sees only keys at its own position and before
   Mask mask = {};                      ///< true = may attend; broadcasts to [..., H, Tq, Tk]; combines with causal

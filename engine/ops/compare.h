@@ -119,7 +119,7 @@ inline Tensor maximum(const Tensor& a, const Tensor& b) {
   Op op("maximum", a, b);
   return detail::record_extreme(op, a, b, zip(kernels::table().maximum, a.array(), b.array()), true);
 }
-/// The smaller of a and b; the rest as maximum.
+/// The smaller of a and b. Broadcasting, gradients and NaN are as in maximum().
 inline Tensor minimum(const Tensor& a, const Tensor& b) {
   Op op("minimum", a, b);
   return detail::record_extreme(op, a, b, zip(kernels::table().minimum, a.array(), b.array()), false);

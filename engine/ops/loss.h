@@ -106,8 +106,8 @@ __attribute__((unavailable("braces have no type: write ints({1, 0})"))) Tensor c
     const Tensor& logits, std::initializer_list<Nested<Index>> targets, const CrossEntropyOptions& options = {});
 
 namespace detail {
-/// Records losses of single elements, averaged, summed or as they are: dx gets dy times `slope`, the second input dy
-/// times `other`.
+/// Averages or sums the losses of single elements, or leaves them, and records the op. The gradient of x is dy times
+/// `slope`. That of the second input is dy times `other`.
 inline Tensor reduced_losses(Op& op, const Array& losses, Reduction reduction, const Array& slope, const Array& other) {
   const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(losses.numel()) : real(1);
   Array result = reduction == Reduction::none ? losses : sum(losses);
@@ -148,8 +148,8 @@ inline Tensor nll_loss(const Tensor& log_probs, IntArray targets, const CrossEnt
                    });
 }
 
-/// |y - target|, averaged (default), summed, or element by element. Its slope at 0 is 0. Errors: different shapes, as
-/// of mse_loss.
+/// |y - target|, averaged (default), summed, or element by element. Its slope at 0 is 0. Errors: y and target have
+/// different shapes.
 inline Tensor l1_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("l1_loss", y, target);
   check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");

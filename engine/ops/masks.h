@@ -28,8 +28,8 @@ inline Mask key_padding(const Mask& present) {
 
 /// Converts a mask in which true, or 1, means blocked: inverts every element.
 inline Mask from_blocked(const Mask& blocked) { return ~blocked; }
-/// The same from numbers: 0 may attend, 1 is blocked. Errors: any other value. An additive mask of 0 and -infinity is
-/// m == 0.
+/// Makes a mask from numbers. 0 means that a query may attend, 1 that it may not. Errors: any other value. Of an
+/// additive mask m of 0 and -infinity write m == 0.
 Mask from_blocked(const Tensor& blocked);
 
 /// The slopes of ALiBi [H]: 2^(-8/H), 2^(-16/H), ... for a power of two; for other H those of the next lower power,

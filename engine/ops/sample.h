@@ -90,8 +90,8 @@ inline IntArray randperm(Integer n, const Generator& random) {
   return y;
 }
 
-/// 1 with probability p[i], else 0: a unit of rand() below p[i]. p [...] -> [...]. No gradient. Errors: a p outside
-/// [0, 1].
+/// Each element is 1 with probability p[i], else 0. It is 1 if a number of rand() is below p[i]. p [...] -> [...]. No
+/// gradient. Errors: a p outside [0, 1].
 inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   const Op op("bernoulli");
   for (const real x : p.to_vector()) check(x >= 0 && x <= 1, "p = ", x, " is not a probability");

@@ -254,8 +254,8 @@ inline IntArray stack(const std::vector<IntArray>& parts, Integer axis = 0) {
   return stacked(parts, axis);
 }
 
-/// Repeats extents of 1, and new leading axes, to `shape` without a copy. The gradient is summed over them.
-/// Errors: an extent that is neither equal nor 1.
+/// Expands x to `shape` without a copy. Axes of extent 1 are repeated, and new axes in front. The gradient is summed
+/// over these axes. Errors: an extent of x that is not 1 and differs from that of `shape`.
 inline Tensor expand(const Tensor& x, const Shape& shape) {
   Op op("expand", x);
   return op.record(x.array().expand(shape), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
@@ -423,8 +423,8 @@ inline Tensor join_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-/// Each head [B, Hkv, T, width] as often as there are heads of queries that share it: -> [B, count, T, width].
-/// Errors: another rank, a count that its heads do not divide.
+/// Repeats the heads of keys or values, count / Hkv times each: x [B, Hkv, T, width] -> [B, count, T, width]. Errors:
+/// another rank; a count that is no multiple of Hkv.
 inline Tensor repeat_heads(const Tensor& x, Index count) {
   x.array().require("repeat_heads");
   check_in("repeat_heads", x.dim() == 4, "x ", x.shape(), " must be [B, H, T, width]");

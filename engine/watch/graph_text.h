@@ -11,7 +11,7 @@ namespace mote {
 
 /// The recorded graph behind `result` as text, one line per node in the order of recording: "%3 = mul(%1, %2) [2, 3]".
 std::string graph_text(const Tensor& result);
-/// How many ops of each name that graph has, without leaves: {"linear": 3, "softmax": 1}.
+/// Counts the ops in the graph of `result` by name, without leaves: {"linear": 3, "softmax": 1}.
 std::map<std::string, Index> count_ops(const Tensor& result);
 /// Its nodes, leaves included, each once, in the order of recording.
 std::vector<NodePtr> graph_nodes(const Tensor& result);

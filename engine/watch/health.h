@@ -10,7 +10,7 @@
 
 namespace mote {
 
-/// How numbers are spread, all that add() was given; NaN of none.
+/// How all numbers that add() was given are spread. Without numbers each field is NaN.
 struct Spread {
   double mean = std::numeric_limits<double>::quiet_NaN();
   double deviation = mean;  ///< root of the mean square distance from the mean

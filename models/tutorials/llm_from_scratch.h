@@ -19,11 +19,11 @@ struct Blocked {
 /// The tutorial's attn_mask.causal_mask: true above the diagonal of [T, T].
 inline Blocked causal_mask(Index T) { return {~mote::causal_mask(T)}; }
 
-/// x [B, T, d_model] -> (out [B, T, d_model], weights [B, n_head, T, T] after dropout), where qkv(x) is cut into [B, T,
-/// 3, n_head, d_head], weights = dropout(softmax(q k^T / sqrt(d_head))) and out = proj(joined weights v). Nothing has a
-/// bias; gradients flow through the weights, too. Prints its shapes while trace_shapes is on, as the tutorial's class
-/// does. mote's SelfAttention with {.causal = false, .dropout = p}, {.bias = false, .resid_dropout = 0} computes the
-/// same to rounding. Where a query may attend to nothing it gives 0. This class gives NaN. Errors: a d_model that
+/// x [B, T, d_model] -> out [B, T, d_model] and weights [B, n_head, T, T]. qkv(x) is cut into q, k and v: [B, T, 3,
+/// n_head, d_head]. weights = dropout(softmax(q k^T / sqrt(d_head))). out = proj(join(weights v)). No layer has a bias.
+/// Gradients flow through the weights, too. Prints its shapes while trace_shapes is on, as the tutorial's class does.
+/// mote's SelfAttention with {.causal = false, .dropout = p}, {.bias = false, .resid_dropout = 0} computes the same to
+/// rounding. Where a query may attend to nothing, SelfAttention gives 0 and this class NaN. Errors: a d_model that
 /// n_head does not divide, sizes below 1, x of another rank or width.
 struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index n_head, d_model, d_head;

@@ -22,8 +22,8 @@ struct MeanLoss {
 };
 
 /// During its lifetime a model is in evaluation mode and nothing is recorded. Afterwards each of its modules has the
-/// mode that it had. Each random stream that its layers draw from has the state that it had. So a training that is
-/// interrupted by one, for a loss or for a sample, takes the same steps as one that is not.
+/// mode that it had. Each random stream that its layers draw from has the state that it had. So it may stand in the
+/// middle of a training, for a loss or for a sample. The training takes the same steps as without it.
 class InferenceMode {
  public:
   [[nodiscard]] explicit InferenceMode(Module& model) : evaluation_(model) {

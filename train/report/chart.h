@@ -33,7 +33,7 @@ std::string chart_svg(const Chart& chart);
 std::string charts_svg(const std::vector<Chart>& charts);
 
 namespace detail {
-/// The style of charts, which a page has once: chart_element() is without it.
+/// The CSS of charts. A page has it once. chart_element() does not contain it.
 extern const char* const chart_style;
 std::string chart_element(const Chart& chart);
 /// What lies inside the element, of 480 x 300 units.

@@ -90,7 +90,8 @@ class Data {
   virtual std::string description() const = 0;
   /// Its options, which a run that is resumed must share.
   virtual std::vector<Field> settings() const { return {}; }
-  /// What a checkpoint must keep of it besides its options, any bytes: a tokenizer made from a text.
+  /// What a checkpoint must keep of the data besides its options, such as a tokenizer made from a text. It may be any
+  /// bytes.
   virtual std::string state() const { return {}; }
 
   /// Examples to train on, or to measure a loss on.

@@ -11,7 +11,7 @@ namespace mote {
 /// a row, its answer the last label. One row in four is held out.
 class LabelTask : public Task {
  public:
-  /// A random row of this length, of either split.
+  /// A random row of this length. It may belong to either split.
   virtual std::vector<Index> row(Index length, const Generator& random) const = 0;
   /// A random row whose last position has a label, to ask for it.
   virtual std::vector<Index> question(Index length, const Generator& random) const { return row(length, random); }

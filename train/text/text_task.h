@@ -68,8 +68,8 @@ struct TextData {
   std::optional<double> entropy = {};
 
   const TextPart& part(Split split) const { return split == Split::train ? train : held_out; }
-  /// The mean loss that a bigram model of the training tokens, counted from one up, has on the held-out ones; nothing
-  /// if the vocabulary is too large for its table.
+  /// The mean loss of a bigram model on the held-out tokens. The model counts pairs of training tokens. Each count
+  /// starts at one. Nothing if the vocabulary is too large for the table of counts.
   std::optional<double> bigram_loss(Integer vocab_size) const;
 };
 

@@ -70,7 +70,8 @@ class Tokenizer {
   /// `ordinary` tokens have the ids that special ones leave, in order. Errors: special tokens without a spelling, with
   /// one that is no UTF-8, with the same, or with ids that leave a gap.
   Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials);
-  /// Appends the ids of a text in which nothing is special. `start` is where it begins in the whole text, for errors.
+  /// Appends the ids of `text` to `ids`. The text has no special tokens. `start` is the place of `text` in the whole
+  /// text: errors name it.
   virtual void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const = 0;
   /// Adds to the JSON object what the kind needs besides special tokens.
   virtual void describe(Json&) const {}
@@ -125,8 +126,9 @@ std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& meta_pkl);
 /// with one of these or with GPT-2's two files. Null: nothing of it is there. Errors: those of reading.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 
-/// The tokenizer as others read it, into a folder: nanoGPT's meta.pkl, and of byte pairs GPT-2's two files. What is no
-/// UTF-8 is U+FFFD in meta.pkl, whose stoi has tokens of one character alone. Errors: those of writing.
+/// Writes the tokenizer into a folder as others read it. It writes meta.pkl for nanoGPT. Of byte pairs it also writes
+/// the two files of GPT-2. Bytes that are no UTF-8 become U+FFFD in meta.pkl. Its stoi has only tokens of one
+/// character. Errors: a file cannot be written.
 void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder);
 
 }  // namespace mote

@@ -48,8 +48,9 @@ struct StoredElements {
 using SeeBytes = std::function<void(const void* data, std::size_t bytes)>;
 void read_bytes(const ByteSource& source, const StoredElements& stored, const SeeBytes& see);
 
-/// The elements. They need no memory but the array's. Errors: a type that is not readable() as the array's, an element
-/// that has no exact equal there (of F64 in a build over float, say), those of the source.
+/// Reads the elements into a new array. No other memory is needed. Errors: the stored type is not readable() as the
+/// array's type. An element has no exact value in the array's type, such as F64 in a build over float. The source
+/// cannot be read.
 Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});

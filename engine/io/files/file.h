@@ -65,7 +65,7 @@ void write_file(const std::string& path, std::string_view text);
 /// For a program to call before its work begins. Errors: the file cannot be written.
 void check_output(const std::string& path);
 
-/// Makes a folder, and those it lies in. One that exists is left as it is.
+/// Makes a folder and its missing parent folders. A folder that exists stays as it is.
 void make_folder(const std::string& path);
 /// The names in a folder, sorted byte by byte.
 std::vector<std::string> list_folder(const std::string& path);

@@ -53,7 +53,7 @@ class SafetensorsFile {
 
   const std::string& name() const& { return source_.name; }
   std::string name() && { return source_.name; }
-  /// In the order in which they lie in the file.
+  /// The tensors of the file, in the file's order.
   const std::deque<TensorEntry>& tensors() const& { return tensors_; }
   std::deque<TensorEntry> tensors() && { return tensors_; }
   /// By name; without the checksums, which save_safetensors adds itself.
