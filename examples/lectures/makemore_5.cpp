@@ -52,16 +52,7 @@ struct Model {
     return static_cast<double>(cross_entropy(logits(split.x, false), split.y).item());
   }
   std::string name(const Generator& random) {
-    const NoGrad no_grad;
-    std::vector<Index> context(block_size, 0);
-    std::string out;
-    do {
-      const Tensor probs = softmax(logits(IntArray({1, block_size}, context), false), 1);
-      context.erase(context.begin());
-      context.push_back(multinomial(probs, 1, random).item());
-      out += letter(context.back());
-    } while (context.back() != 0);
-    return out;
+    return new_name(block_size, random, [&](const IntArray& context) { return logits(context, false); });
   }
 };
 

@@ -59,6 +59,21 @@ struct SplitNames {
   }
 };
 
+/// A new name, drawn letter by letter. `logits` gives those of the letter behind a context [1, block].
+template <class Logits>
+std::string new_name(Index block, const Generator& random, const Logits& logits) {
+  const NoGrad no_grad;
+  std::vector<Index> context(static_cast<std::size_t>(block), 0);
+  std::string name;
+  do {
+    const Tensor probs = softmax(logits(IntArray({1, block}, context)), 1);
+    context.erase(context.begin());
+    context.push_back(multinomial(probs, 1, random).item());
+    name += letter(context.back());
+  } while (context.back() != 0);
+  return name;
+}
+
 /// "  10000/ 200000: 2.0322", as the lectures print a step.
 inline std::string progress(Index step, const Tensor& loss) {
   const std::string text = std::to_string(step);
