@@ -99,7 +99,7 @@ struct GPTModel : Layer<GPTModel> {
       : tok_emb(c.vocab_size, c.emb_dim, random),
         pos_emb(c.context_length, c.emb_dim, random),
         drop_emb(c.drop_rate, random),
-        trf_blocks(blocks(c, random)),
+        trf_blocks(module_list<TransformerBlock>(c.n_layers, c, random)),
         final_norm(c.emb_dim),
         out_head(c.emb_dim, c.vocab_size, random, false) {}
   Tensor forward(const IntArray& ids) const {
@@ -114,13 +114,6 @@ struct GPTModel : Layer<GPTModel> {
     v("trf_blocks", trf_blocks);
     v("final_norm", final_norm);
     v("out_head", out_head);
-  }
-
- private:
-  static std::vector<TransformerBlock> blocks(const Config& c, const Generator& random) {
-    std::vector<TransformerBlock> all;
-    for (Index i = 0; i < c.n_layers; ++i) all.emplace_back(c, random);
-    return all;
   }
 };
 

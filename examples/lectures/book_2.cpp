@@ -170,7 +170,7 @@ void batches(const book::Story& story, Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string folder;
-    read_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt", folder);
+    read_data_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt", folder);
     const book::Story story(folder);
     Lines line("book_2");
     words(story, line);

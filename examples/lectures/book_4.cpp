@@ -99,7 +99,7 @@ void whole_model(const book::Story& story, const IntArray& batch, Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string folder;
-    read_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt", folder);
+    read_data_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt", folder);
     const book::Story story(folder);
     Lines line("book_4");
     const IntArray batch = cat({story.row("Every effort moves you"), story.row("Every day holds a")});

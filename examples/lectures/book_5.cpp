@@ -138,8 +138,8 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string folder;
     Index epochs = 10;
-    read_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt [EPOCHS]", folder,
-               epochs);
+    read_data_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt [EPOCHS]", folder,
+                    epochs);
     check(epochs >= 0 && epochs <= 10, "EPOCHS ", epochs, " must be 0 to 10");
     const book::Story story(folder);
     Lines line("book_5");

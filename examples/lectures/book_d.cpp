@@ -34,8 +34,8 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string folder;
     Index epochs = epochs_in_all;
-    read_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt [EPOCHS]", folder,
-               epochs);
+    read_data_words(argc, argv, "FOLDER: with the-verdict.txt, gpt2-vocab.json and gpt2-merges.txt [EPOCHS]", folder,
+                    epochs);
     check(epochs >= 0 && epochs <= epochs_in_all, "EPOCHS ", epochs, " must be 0 to 15");
     const book::Story story(folder);
     Lines line("book_d");

@@ -99,7 +99,7 @@ void layer_norm_of_the_lecture(Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
-    read_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes", path);
+    read_data_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes", path);
     const Characters text(lecture_file(path, 1'115'394));
     Lines line("gpt_dev");
     bigrams(text, line);

@@ -35,7 +35,7 @@ struct Block : Layer<Block> {
   LayerNorm ln1, ln2;
 
   explicit Block(const Generator& random)
-      : sa(drawn_heads(random)),
+      : sa(module_list<Head>(heads, random)),
         proj(n_embd, n_embd, random),
         ffwd{Linear(n_embd, 4 * n_embd, random), ReLU(), Linear(4 * n_embd, n_embd, random)},
         ln1(n_embd),
@@ -54,13 +54,6 @@ struct Block : Layer<Block> {
     v("ln1", ln1);
     v("ln2", ln2);
   }
-
- private:
-  static std::vector<Head> drawn_heads(const Generator& random) {
-    std::vector<Head> all;
-    for (Index i = 0; i < heads; ++i) all.emplace_back(random);
-    return all;
-  }
 };
 
 struct Model : Layer<Model> {
@@ -72,7 +65,7 @@ struct Model : Layer<Model> {
   explicit Model(const Generator& random)
       : token_embedding_table(vocab_size, n_embd, random),
         position_embedding_table(block_size, n_embd, random),
-        blocks(drawn_blocks(random)),
+        blocks(module_list<Block>(layers, random)),
         ln_f(n_embd),
         lm_head(n_embd, vocab_size, random) {}
   Tensor forward(const IntArray& ids) const {
@@ -86,13 +79,6 @@ struct Model : Layer<Model> {
     v("blocks", blocks);
     v("ln_f", ln_f);
     v("lm_head", lm_head);
-  }
-
- private:
-  static std::vector<Block> drawn_blocks(const Generator& random) {
-    std::vector<Block> all;
-    for (Index i = 0; i < layers; ++i) all.emplace_back(random);
-    return all;
   }
 };
 
@@ -113,7 +99,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
     Index steps = 5000;
-    read_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [STEPS]", path, steps);
+    read_data_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [STEPS]", path, steps);
     const Characters text(lecture_file(path, 1'115'394));
     Lines line("gpt_dev_gpt");
     const Generator random(1337);

@@ -181,6 +181,21 @@ inline std::string repr(double x) {
 }
 inline std::string repr(float x) { return repr(static_cast<double>(x)); }
 
+/// read_words(), the first of which a reader has to give: where the lecture's data lie. Errors: it is missing.
+template <class... Values>
+void read_data_words(int argc, char** argv, const std::string& usage, std::string& place, Values&... values) {
+  read_words(argc, argv, usage, place, values...);
+  if (place.empty()) throw UsageError("where are the data? Its words are " + usage);
+}
+
+/// So many layers, each built from these arguments: nn.ModuleList([L(...) for _ in range(count)]).
+template <class L, class... Arguments>
+std::vector<L> module_list(Index count, const Arguments&... arguments) {
+  std::vector<L> layers;
+  for (Index i = 0; i < count; ++i) layers.emplace_back(arguments...);
+  return layers;
+}
+
 /// A file that the lecture reads, whole. Errors: it has another size than the lecture's.
 inline std::string lecture_file(const std::string& path, std::size_t size) {
   std::string text = read_file(path, 1 << 30);

@@ -97,7 +97,7 @@ void learned(const std::vector<std::string>& words, Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
-    read_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
+    read_data_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
     const std::vector<std::string> words = words_of(lecture_file(path, 228'145));
     Lines line("makemore_1");
     counted(words, line);

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
     Index steps = 200'000;
-    read_words(argc, argv, "FILE: names.txt, 228,145 bytes [STEPS]", path, steps);
+    read_data_words(argc, argv, "FILE: names.txt, 228,145 bytes [STEPS]", path, steps);
     std::vector<std::string> words = words_of(lecture_file(path, 228'145));
     Lines line("makemore_3");
     line(std::to_string(words.size()));

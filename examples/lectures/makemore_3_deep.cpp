@@ -122,7 +122,7 @@ void one_layer(Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
-    read_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
+    read_data_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
     std::vector<std::string> words = words_of(lecture_file(path, 228'145));
     PythonRandom(42).shuffle(words);
     const SplitNames names(words, block_size);

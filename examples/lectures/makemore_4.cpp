@@ -128,7 +128,7 @@ void lesson(const std::string& path, Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
-    read_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
+    read_data_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
     Lines line("makemore_4");
     lesson(path, line);
     return line.summary();

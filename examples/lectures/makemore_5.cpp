@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
     Index steps = 200'000;
-    read_words(argc, argv, "FILE: names.txt, 228,145 bytes [STEPS]", path, steps);
+    read_data_words(argc, argv, "FILE: names.txt, 228,145 bytes [STEPS]", path, steps);
     std::vector<std::string> words = words_of(lecture_file(path, 228'145));
     PythonRandom(42).shuffle(words);
     const SplitNames names(words, block_size);

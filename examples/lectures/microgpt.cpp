@@ -76,7 +76,7 @@ std::string new_name(const Model& model, PythonRandom& random) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string path;
-    read_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
+    read_data_words(argc, argv, "FILE: names.txt, 228,145 bytes", path);
     std::vector<std::string> docs = words_of(lecture_file(path, 228'145));
     Lines line("microgpt");
     PythonRandom random(42);

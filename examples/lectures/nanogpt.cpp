@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
     std::string path;
     Index seed = 1337, max_iters = 2000;
     double added = 0;
-    read_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [SEED] [STEPS] [ADDED to the first weight]", path,
-               seed, max_iters, added);
+    read_data_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [SEED] [STEPS] [ADDED to the first weight]",
+                    path, seed, max_iters, added);
     const Characters text(lecture_file(path, 1'115'394));
 
     const Generator random(seed);

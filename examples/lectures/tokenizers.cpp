@@ -97,7 +97,7 @@ void with_tokens_of_ones_own(const std::string& folder, Lines& line) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string folder;
-    read_words(argc, argv, "FOLDER: with gpt2-vocab.json and gpt2-merges.txt", folder);
+    read_data_words(argc, argv, "FOLDER: with gpt2-vocab.json and gpt2-merges.txt", folder);
     Lines line("tokenizers");
     minbpe(line);
     with_tokens_of_ones_own(folder, line);

@@ -61,8 +61,8 @@ std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& mo
 
 /// Steps, clipping and schedule of a recipe. A schedule that decays ends after lr_decay_iters steps. A warm-up that is
 /// longer ends there as well. wsd's decay takes the last fifth, or what the warm-up leaves. `constant` has no end, and
-/// its warm-up is never cut short. So the learning rates of a longer training begin with those of a shorter one if
-/// lr_decay_iters is given or the schedule is constant. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
+/// its warm-up is never cut short. If lr_decay_iters is given, or the schedule is constant, a longer training begins
+/// with the learning rates of a shorter one. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
 /// batch_size below 1, a min_lr below 0 or above learning_rate, evaluations below 0 or of no batch.
 FitOptions fit_options(const Recipe& recipe);
 
