@@ -35,8 +35,9 @@ MuonGroups muon_groups(const Module& module, Real weight_decay);
 ///     X = (3.4445 I - 4.7750 A + 2.0315 A A) X                ns_steps times, with A = X X^T
 ///     W -= lr (0.2 sqrt(max(r, c)) X + weight_decay W)
 ///
-/// The iteration takes all singular values to about 1 and keeps their vectors. The factor makes the step as large as one
-/// of AdamW. So one learning rate serves all parameters. AdamW's best is where to begin. Muon's own is up to twice that.
+/// The iteration takes all singular values to about 1 and keeps their vectors. The factor makes the step as large as
+/// one of AdamW. So one learning rate serves all parameters. AdamW's best is where to begin. Muon's own is up to twice
+/// that.
 ///
 /// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions;
 /// what comes of that: train/tasks/README.md. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); the
