@@ -52,7 +52,7 @@ inline double gini(const Tensor& x) {
   std::vector<real> sorted = x.to_vector();
   double n = static_cast<double>(sorted.size()), rank = 1, total = 0, weighted = 0;
   for (const real value : sorted)
-    check_in("gini", value >= 0 && std::isfinite(value), "a number is ", value, ", not finite or below 0");
+    check_in("gini", value >= 0 && std::isfinite(value), value, " must be finite and at least 0");
   std::sort(sorted.begin(), sorted.end());
   for (const real value : sorted) {
     total += static_cast<double>(value);

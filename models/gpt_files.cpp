@@ -165,8 +165,9 @@ void require_same(const char* who, const char* library, const GPTConfig& config,
   std::string differences;
   for (const Field& f : here)
     for (const Field& g : there)
-      if (f.name == g.name && f.value != g.value) differences += "\n  " + f.name + " = " + f.value + ", not " + g.value;
-  check_in(who, differences.empty(), library, " has no such model:", differences);
+      if (f.name == g.name && f.value != g.value)
+        differences += "\n  " + f.name + " = " + f.value + ", must be " + g.value;
+  check_in(who, differences.empty(), library, " cannot express this model:", differences);
 }
 
 /// The weights of a folder, and the files that they are read from.

@@ -39,7 +39,7 @@ struct Projections {
     reads = weight(weights, name + "c_attn.weight", {(heads + 2 * shared) * d, c.n_embd});
     writes = weight(weights, name + "c_proj.weight", {c.n_embd, heads * d});
     check_in("head", reads.defined() && writes.defined(), name, "c_attn.weight and ", name,
-             "c_proj.weight are not SelfAttention's: its heads are no known rows and columns of them");
+             "c_proj.weight do not belong to a SelfAttention: only of its heads the rows and columns are known");
   }
   /// What c_attn makes of queries (part 0), keys (1) or values (2) for a head of queries: [d, C].
   Tensor read(Index part, Index head) const {

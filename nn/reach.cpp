@@ -129,7 +129,8 @@ Record::Record(const Module& model, const std::vector<std::string>& places) {
   const std::vector<NamedModule> layers = named_modules(model);
   for (const std::string& text : places) {
     const Places& p = places_.emplace_back(layers, text);
-    check_in("Record", p.whole(), "'", text, "': it keeps whole values, of all heads and positions");
+    check_in("Record", p.whole(), "'", text,
+             "' names single heads or positions: Record keeps whole values, and select() takes a part");
   }
   watch();
 }

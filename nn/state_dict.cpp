@@ -128,9 +128,9 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
       const PlacedRule& p = *at->second;
       const Shape here = p.there.value_or(places[p.place].shape);
       if (!e.other.empty())
-        problem(p.place, e.name, "is of class " + e.other + " there and " + text_of(here) + " here");
+        problem(p.place, e.name, "is of class " + e.other + ", the model needs a tensor " + text_of(here));
       else if (!p.there || !(here == e.shape))
-        problem(p.place, e.name, "is " + text_of(e.shape) + " there and " + text_of(here) + " here");
+        problem(p.place, e.name, "is " + text_of(e.shape) + ", the model needs " + text_of(here));
       m.assignments.emplace_back(&e, p);
       given.add(p);
     }
@@ -140,10 +140,10 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   std::erase_if(m.assignments, [&](const auto& a) { return !given.whole(a.second.place); });
   if (!options.strict) return m;
   for (const PlacedRule& p : rules)
-    if (!p.rule.read_only && given.add(p)) problem(p.place, p.rule.there, "is missing there");
+    if (!p.rule.read_only && given.add(p)) problem(p.place, p.rule.there, "is missing");
   for (std::size_t i = 0; i < places.size(); ++i)
-    if (!given.whole(i)) problem(i, places[i].names.front(), "is missing there");
-  for (const std::string& name : m.report.unexpected) problem(places.size(), name, "has no place here");
+    if (!given.whole(i)) problem(i, places[i].names.front(), "is missing");
+  for (const std::string& name : m.report.unexpected) problem(places.size(), name, "is not in the model");
   return m;
 }
 
@@ -250,7 +250,7 @@ LoadReport load_places(const char* who, const std::vector<StatePlace>& places, c
     const StateEntry*& source = sources[{p.place, rule.from_here}];
     if (source && !same_elements(rows_of(value, rule.rows, rule.from_here), part))
       problems.emplace(p.place, "\n  '" + source->name + "' and '" + from->name +
-                                    "' are one parameter here and two different ones there");
+                                    "' are one parameter of the model, but their values differ");
     source = from;
     if (rule.rows == 0 || !value.defined()) value = rule.rows == 0 ? x : Array::empty(places[p.place].shape);
     if (rule.rows > 0)

@@ -8,17 +8,16 @@ namespace mote {
 Array detail::floats_of(const TorchValue& value, const std::string& what) {
   const auto* const tensor = std::get_if<TorchTensor>(&value.value);
   const auto* const x = tensor ? std::get_if<Array>(&tensor->array) : nullptr;
-  check_in("torch", x, what, " is no tensor of floats: its class is ", class_of(value));
+  check_in("torch", x, what, " must be a tensor of floats, not ", class_of(value));
   return *x;
 }
 
 double detail::number_of(const TorchValue& value, const std::string& what) {
   if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
   if (const auto* const x = std::get_if<double>(&value.value)) return *x;
-  check_in("torch", std::holds_alternative<TorchTensor>(value.value), what, " is no number: its class is ",
-           class_of(value));
+  check_in("torch", std::holds_alternative<TorchTensor>(value.value), what, " must be a number, not ", class_of(value));
   const Array x = floats_of(value, what);
-  check_in("torch", x.numel() == 1, what, " is no number");
+  check_in("torch", x.numel() == 1, what, " must be one number, not a tensor ", x.shape());
   return static_cast<double>(x.reshape({}).item());
 }
 Index detail::count_of(const TorchValue& value, const std::string& what) {
@@ -34,7 +33,7 @@ const TorchValue* detail::find(const TorchValue& dict, const std::string& name) 
 
 const TorchValue& detail::at(const TorchValue& dict, const std::string& name) {
   const TorchValue* const found = find(dict, name);
-  check_in("torch", found, "there is no '", name, "'");
+  check_in("torch", found, "the state has no entry '", name, "'");
   return *found;
 }
 
@@ -61,11 +60,11 @@ TorchValue torch_state_dict(const Module& module, const NameTable& names) {
 
 StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what) {
   const auto* const dict = std::get_if<TorchDict>(&torch_state_dict.value);
-  check_in("torch", dict, what, " is of class ", class_of(torch_state_dict));
+  check_in("torch", dict, what, " must be a dict, not ", class_of(torch_state_dict));
   StateDict all;
   for (const TorchItem& item : dict->items) {
     const auto* const name = std::get_if<std::string>(&item.key);
-    check_in("torch", name, what, " has a key that is no name");
+    check_in("torch", name, what, " has a key that is not a string");
     const auto* const tensor = std::get_if<TorchTensor>(&item.value.value);
     StateEntry entry{*name, tensor ? shape_of(tensor->array) : Shape(), {}};
     if (!tensor || !std::holds_alternative<Array>(tensor->array)) entry.other = class_of(item.value);

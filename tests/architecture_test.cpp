@@ -252,19 +252,19 @@ Names names_in(const std::string& text) {
   return found;
 }
 
-/// README.md, the page and those of the rooms.
-Names readmes() {
+/// All pages: README.md of the top and of each room, and those that are about one task or question.
+Names pages() {
   Names found = written_files();
-  std::erase_if(found, [](const std::string& file) { return fs::path(file).filename() != "README.md"; });
+  std::erase_if(found, [](const std::string& file) { return !file.ends_with(".md"); });
   return found;
 }
 
-/// Files that a README asks its reader to imagine: named in a paragraph with "Suppose" right before a block of code.
+/// Files that a page asks its reader to imagine: named in a paragraph with "Suppose" right before a block of code.
 std::set<std::string> supposed() {
   std::set<std::string> found;
-  for (const std::string& readme : readmes()) {
+  for (const std::string& page : pages()) {
     std::string paragraph, last;
-    for (const std::string& line : lines_of(readme)) {
+    for (const std::string& line : lines_of(page)) {
       if (line.starts_with("<!-- block: ") && last.find("Suppose") != std::string::npos)
         for (const std::string& name : names_in(last)) found.insert(name);
       paragraph += line + "\n";
@@ -275,7 +275,7 @@ std::set<std::string> supposed() {
 }
 
 TEST_CASE("architecture: each room has a README") {
-  const Names all = readmes();
+  const Names all = pages();
   for (const std::string room :
        {"engine", "nn", "models", "models/tutorials", "train", "train/tasks", "examples", "examples/bench", "tests"})
     CHECK_MESSAGE(std::count(all.begin(), all.end(), room + "/README.md") == 1, room, " has no README.md");
@@ -284,10 +284,8 @@ TEST_CASE("architecture: each room has a README") {
 TEST_CASE("architecture: every block of C++ on a page has a name, and tests/readme.cmake builds it") {
   std::string script;
   for (const std::string& line : lines_of("tests/readme.cmake")) script += line + "\n";
-  Names pages = written_files();
-  std::erase_if(pages, [](const std::string& file) { return !file.ends_with(".md"); });
   int blocks = 0;
-  for (const std::string& page : pages) {
+  for (const std::string& page : pages()) {
     std::string before;
     for (const std::string& line : lines_of(page)) {
       if (line == "```cpp") {
@@ -322,12 +320,12 @@ Names headings(const std::string& page) {
   return found;
 }
 
-TEST_CASE("architecture: every link and picture in a README leads to what is there") {
+TEST_CASE("architecture: every link and picture of a page leads to what is there") {
   static const std::regex link("\\]\\(([^)\\s]+)\\)|src=\"([^\"]+)\"");
   static const std::regex code("`[^`]*`");
-  for (const std::string& readme : readmes()) {
+  for (const std::string& page : pages()) {
     bool block = false;
-    for (const std::string& line : lines_of(readme)) {
+    for (const std::string& line : lines_of(page)) {
       if (line.starts_with("```")) block = !block;
       if (block) continue;
       const std::string text = std::regex_replace(line, code, "``");
@@ -335,13 +333,13 @@ TEST_CASE("architecture: every link and picture in a README leads to what is the
         const std::string target = (*at)[1].matched ? (*at)[1].str() : (*at)[2].str();
         if (target.find("://") != std::string::npos) continue;
         const std::size_t hash = std::min(target.find('#'), target.size());
-        const fs::path file = hash == 0 ? fs::path(readme) : fs::path(readme).parent_path() / target.substr(0, hash);
+        const fs::path file = hash == 0 ? fs::path(page) : fs::path(page).parent_path() / target.substr(0, hash);
         const std::string path = file.lexically_normal().generic_string();
-        CHECK_MESSAGE(fs::exists(root / path), readme, " links to ", target, ", which is not there");
+        CHECK_MESSAGE(fs::exists(root / path), page, " links to ", target, ", which is not there");
         if (hash == target.size() || !fs::exists(root / path)) continue;
         const Names all = headings(path);
         const bool heading = std::find(all.begin(), all.end(), target.substr(hash + 1)) != all.end();
-        CHECK_MESSAGE(heading, readme, " links to ", target, ", which is no heading there");
+        CHECK_MESSAGE(heading, page, " links to ", target, ", which is no heading there");
       }
     }
   }
@@ -362,7 +360,7 @@ TEST_CASE("architecture: what changed names the version and the fingerprint that
   }
 }
 
-TEST_CASE("architecture: every file named in a README, in a comment or in .ci exists") {
+TEST_CASE("architecture: every file named on a page, in a comment or in .ci exists") {
   const Names all = written_files();
   // What is made of the tree, and what a reader writes.
   const std::set<std::string> imagined = supposed(), others{"mote.h",

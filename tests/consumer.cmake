@@ -1,4 +1,4 @@
-# mote as a dependency, in each of the ways that engine/README.md names; README.md's first program is what is built with it.
+# mote as a dependency, in each of the ways that engine/use_it.md names; README.md's first program is what is built with it.
 # Run by ctest with cmake -DHOW=installed|add_subdirectory|fetch_content -DSOURCE_DIR=... -DBINARY_DIR=... -DWORK_DIR=...
 # -DCOMPILER=... -DGENERATOR=... -DSANITIZE=... -DCONFIG=... -P consumer.cmake
 cmake_minimum_required(VERSION 3.22)

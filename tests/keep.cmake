@@ -229,7 +229,7 @@ expect(${INSPECT} 1 "\nx +F32 +\\[4\\] +equal as numbers, not in every bit\n" "^
 expect(${INSPECT} 1 "\nx +F32 +\\[4\\] \\| \\[2, 2\\] +other shapes\n" "^$" a.safetensors shape.safetensors)
 
 # A run of somebody's own program: what it keeps can be looked at, and no more.
-set(own "'circle' is no task of mote but a program's own data: only the program that made the run can go on with it${stop}")
+set(own "'circle' is data of another program, not a task of mote: only the program that made the run can go on with it${stop}")
 expect(${INSPECT} 0 "^circle: data of a program's own[^\n]*\n\nsettings: .*batch_size = 4, .*newest checkpoint: circle/step-00000002.safetensors\n\n.*\ncircle +2 +[^\n]*\n$"
   "^$" circle)
 expect(${INSPECT} 0 "checksums: all ok\n$" "^$" circle/step-00000002.safetensors)

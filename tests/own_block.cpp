@@ -1,5 +1,5 @@
-// A GPT with GatedMlp in its block, and with Mix before attention in one block or in all, as nn/README.md puts them
-// there: it trains, generates with a cache where each position stands alone, and refuses to where it does not.
+// A GPT with GatedMlp in its block, and with Mix before attention in one block or in all, as nn/put_it_into_gpt.md puts
+// them there: it trains, generates with a cache where each position stands alone, and refuses to where it does not.
 // readme.cmake builds it with the edited block.
 #include <cmath>
 #include <cstdio>

@@ -1,14 +1,18 @@
-# Takes the code blocks of README.md, the page and those of the rooms, and does with them what they say: programs are
-# compiled and run; lines for the block are put into it, and GPT is compiled with it; the op is put into its family's header, the layer, the optimizer and the task into headers of their
-# own, the task's line into the list, and their tests are compiled and run.
+# Takes the code blocks of all pages, and does with them what they say. Programs are compiled and run. Lines for GPT's block
+# are put into it, and GPT is compiled with it. The op is put into its family's header. The layer, the optimizer and the task
+# become headers of their own, and the task's line is put into the list. Their tests are compiled and run.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
-set(readme)
-foreach(room IN ITEMS . engine nn models models/tutorials train train/tasks examples examples/bench tests)
-  file(READ ${SOURCE_DIR}/${room}/README.md page)
-  string(APPEND readme "${page}\n")
+set(pages ${SOURCE_DIR}/README.md)
+foreach(room IN ITEMS engine nn models train examples tests)
+  file(GLOB_RECURSE found ${SOURCE_DIR}/${room}/*.md)
+  list(APPEND pages ${found})
 endforeach()
-file(READ ${SOURCE_DIR}/examples/when_it_does_not_learn.md page)
-string(APPEND readme "${page}\n")
+list(REMOVE_ITEM pages ${SOURCE_DIR}/examples/index.md)  # which has no blocks, and is long
+set(readme)
+foreach(page IN LISTS pages)
+  file(READ ${page} text)
+  string(APPEND readme "${text}\n")
+endforeach()
 file(REMOVE_RECURSE ${WORK_DIR}/runs)  # which its programs keep, and would resume
 # Headers that an earlier run has edited would stand before mote's own.
 file(REMOVE_RECURSE ${WORK_DIR})
@@ -17,7 +21,7 @@ file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/optim ${WORK_DIR}/train/tas
 function(code_block name result)
   string(REGEX MATCH "<!-- block: ${name} -->\n```cpp\n" opening "${readme}")
   if(NOT opening)
-    message(FATAL_ERROR "no README.md has a block ${name}")
+    message(FATAL_ERROR "no page has a block ${name}")
   endif()
   string(FIND "${readme}" "${opening}" start)
   string(LENGTH "${opening}" length)
@@ -81,7 +85,7 @@ foreach(name IN ITEMS pointwise fit run keep pytorch attention watch apart reach
   run_block(${name})
   string(FIND "${readme}" "<!-- output: ${name} -->\n```\n${printed}```\n" found)
   if(found EQUAL -1)
-    message(FATAL_ERROR "README.md shows another output of the block ${name} than this:\n${printed}")
+    message(FATAL_ERROR "a page shows another output of the block ${name} than this:\n${printed}")
   endif()
 endforeach()
 
@@ -128,7 +132,7 @@ if(NOT printed MATCHES "question [abcd]+   answer [abcd]+   right" OR NOT printe
   message(FATAL_ERROR "train --task rotate prints this:\n${printed}")
 endif()
 
-# nn/README.md's lines in the block, each in the place of the line that begins like its pattern, or behind it ("+"): then
+# The lines of nn/put_it_into_gpt.md in the block, each in the place of the line that begins like its pattern, or behind it ("+"): then
 # a GPT of that, compiled in the place of the library's.
 function(put_lines name)
   code_block(${name} lines)
@@ -142,7 +146,7 @@ function(put_lines name)
     string(REGEX REPLACE "^\\+" "" pattern "${pattern}")
     string(REGEX MATCH "\n${pattern}[^\n]*" found "${block}")
     if(NOT found)
-      message(FATAL_ERROR "nn/transformer_block.h has no line '${pattern}', for which nn/README.md has: ${line}")
+      message(FATAL_ERROR "nn/transformer_block.h has no line '${pattern}', for which nn/put_it_into_gpt.md has: ${line}")
     endif()
     if(behind)
       string(REPLACE "${found}" "${found}\n${line}" block "${block}")

@@ -15,7 +15,7 @@ namespace mote {
 inline ByteSource text_source(std::string name, std::string_view text) {
   return {std::move(name), text.size(), [text](std::uint64_t offset, void* to, std::size_t n) {
             check(offset <= text.size() && n <= text.size() - offset, n, " bytes from byte ", offset,
-                  " on are more than the text's ", text.size());
+                  " on go beyond the end at byte ", text.size());
             if (n > 0) std::memcpy(to, text.data() + offset, n);
           }};
 }
@@ -24,7 +24,7 @@ inline ByteSource text_source(std::string name, std::string_view text) {
 inline void check_all(const SafetensorsFile& file) {
   for (const TensorEntry& t : file.tensors())
     check(file.read_bytes(t, [](const void*, std::size_t) {}), file.name(), ": tensor ", Quoted{t.name},
-          ": its checksum is wrong: the file was changed");
+          ": the checksum is wrong: the file was changed");
 }
 
 }  // namespace mote

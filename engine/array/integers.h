@@ -18,7 +18,7 @@ IntArray exact(const char* op, const IntArray& a, const IntArray& b, const F& f)
   b.require(op);
   return combine<IntArray>(a, b, [op, f](Index x, Index z) {
     Index y = 0;
-    check_in(op, !f(x, z, &y), x, " and ", z, " have a result that 64 bits cannot hold");
+    check_in(op, !f(x, z, &y), "the result for ", x, " and ", z, " does not fit into 64 bits");
     return y;
   });
 }
@@ -115,7 +115,7 @@ IntArray reduced(const A& x, const Axes& axes, bool keepdim, Index start, const 
 inline IntArray sum(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
   x.require("sum");
   return detail::reduced(x, axes, keepdim, 0, [](Index total, Index value) {
-    check_in("sum", !__builtin_add_overflow(total, value, &total), "64 bits cannot hold the sum");
+    check_in("sum", !__builtin_add_overflow(total, value, &total), "the sum does not fit into 64 bits");
     return total;
   });
 }
@@ -187,8 +187,8 @@ inline IntArray int_arange(Integer end) { return int_arange(0, end); }
 /// Without `classes` there is one more than the largest id. Errors: an id outside [0, classes), no ids and no classes.
 inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
   ids.require("one_hot");
-  check_in("one_hot", classes > 0 || (classes == -1 && ids.numel() > 0), classes, " classes for ids ", ids.shape(),
-           ": say how many there are");
+  check_in("one_hot", classes > 0 || (classes == -1 && ids.numel() > 0), "pass the number of classes, at least 1: ids ",
+           ids.shape(), " and classes ", classes, " do not tell it");
   const Index count = classes == -1 ? max(ids).item() + 1 : Index(classes);
   IntArray y(ids.shape().insert(-1, std::max<Index>(count, 1)));
   Index* out = y.mutate();

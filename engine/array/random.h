@@ -14,8 +14,8 @@
 
 namespace mote {
 
-/// Which PyTorch build to match, in two facts; all else in this file is the same in every build. nn/README.md names the
-/// usual builds and what they draw differently.
+/// Which PyTorch build to match, in two facts. All else in this file is the same in every build. nn/from_pytorch.md
+/// names the usual builds and what they draw differently.
 struct TorchBuild {
   bool mkl = false;   ///< it uses Intel's MKL: a dropout mask takes one word
   int version = 207;  ///< 100 * major + minor

@@ -37,7 +37,8 @@ void tell_closed(const Event& e) noexcept {
 
 void Observer::watch() {
   watching();  // the environment's observers are the outermost
-  check_in("Observer", !innermost || thread_context.observer, "it cannot begin inside another observer's function");
+  check_in("Observer", !innermost || thread_context.observer,
+           "a scope cannot begin inside another observer's function");
   for (const Observer* o = innermost; o; o = o->outer_)
     if (o == this) return;
   outer_ = std::exchange(innermost, this);

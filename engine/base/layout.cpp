@@ -7,7 +7,8 @@
 namespace mote {
 
 Index Layout::offset_of(std::span<const Index> index) const {
-  check_in("at", static_cast<int>(index.size()) == rank(), index.size(), " positions for shape ", shape_);
+  check_in("at", static_cast<int>(index.size()) == rank(), "shape ", shape_, " needs ", rank(), " positions, not ",
+           index.size());
   Index offset = 0;
   for (int i = 0; i < rank(); ++i) {
     const Index position = index.begin()[i], extent = shape_[i];
@@ -49,7 +50,8 @@ Layout Layout::transpose(Integer axis0, Integer axis1) const {
 }
 
 Layout Layout::permute(std::span<const Index> axes) const {
-  check_in("permute", static_cast<int>(axes.size()) == rank(), axes.size(), " axes for shape ", shape_);
+  check_in("permute", static_cast<int>(axes.size()) == rank(), "shape ", shape_, " needs ", rank(), " axes, not ",
+           axes.size());
   PerAxis extents{}, strides{};
   unsigned seen = 0;
   for (int i = 0; i < rank(); ++i) {

@@ -207,11 +207,12 @@ Shape checked_leading(const Tensor& q, const Tensor& k, const Tensor& v) {
   for (const Tensor* x : {&q, &k, &v}) x->array().require();
   check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
         " need a length and a width");
-  check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in their last extent");
-  check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
-  check(heads_of(k) == heads_of(v), "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
+  check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in width, the last extent");
+  check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in length, the last extent but one");
+  check(heads_of(k) == heads_of(v), "k ", k.shape(), " and v ", v.shape(),
+        " differ in the number of heads, the third extent from the end");
   check(heads_of(k) > 0 ? heads_of(q) % heads_of(k) == 0 : heads_of(q) == 0, "the ", heads_of(q), " heads of q ",
-        q.shape(), " cannot share the ", heads_of(k), " of k ", k.shape());
+        q.shape(), " must be a multiple of the ", heads_of(k), " heads of k ", k.shape());
   return broadcast(broadcast(leading(q), leading(k)), leading(v));
 }
 

@@ -26,7 +26,7 @@ namespace detail {
 
 /// Checks the targets of cross_entropy; returns how many are not ignored.
 inline Index check_targets(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options) {
-  check(logits.dim() >= 1, "logits need a last axis of classes");
+  check(logits.dim() >= 1, "logits [] need a last axis of classes");
   check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ",
         logits.shape(), " without the last axis");
   check(options.label_smoothing >= 0 && options.label_smoothing <= 1, "label_smoothing ", options.label_smoothing,
@@ -126,7 +126,7 @@ inline Tensor reduced_losses(Op& op, const Array& losses, Reduction reduction, c
 inline Tensor nll_loss(const Tensor& log_probs, IntArray targets, const CrossEntropyOptions& options = {}) {
   Op op("nll_loss", log_probs);
   targets = targets.contiguous();
-  check(options.label_smoothing == 0, "label_smoothing is cross_entropy's");
+  check(options.label_smoothing == 0, "label_smoothing is an option of cross_entropy alone");
   const Index counted = detail::check_targets(log_probs, targets, options);
   const Array x = log_probs.array().contiguous();
   const Index classes = log_probs.size(-1);

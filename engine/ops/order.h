@@ -81,7 +81,7 @@ struct Histogram {
 /// elements, one that is not finite.
 inline Histogram histogram(const Tensor& x, Integer bins = 100, Flag density = false) {
   const Op op("histogram");
-  check(bins >= 1 && x.numel() > 0, bins, " bins of ", x.numel(), " elements: there must be one of each");
+  check(bins >= 1 && x.numel() > 0, "needs at least one bin and one element, not ", bins, " and ", x.numel());
   real low = min(x.array()).item(), high = max(x.array()).item();
   check(std::isfinite(low) && std::isfinite(high), "elements from ", low, " to ", high, " must be finite");
   if (low == high) {

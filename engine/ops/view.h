@@ -430,8 +430,8 @@ inline Tensor repeat_heads(const Tensor& x, Index count) {
   check_in("repeat_heads", x.dim() == 4, "x ", x.shape(), " must be [B, H, T, width]");
   const Index heads = x.size(1);
   if (heads == count) return x;
-  check_in("repeat_heads", heads >= 1 && count >= 1 && count % heads == 0, count, " heads cannot share the ", heads,
-           " of x ", x.shape());
+  check_in("repeat_heads", heads >= 1 && count >= 1 && count % heads == 0, count, " heads must be a multiple of the ",
+           heads, " heads of x ", x.shape());
   const Shape each = x.shape().insert(2, count / heads);
   return reshape(expand(unsqueeze(x, 2), each), x.shape().with(1, count));
 }

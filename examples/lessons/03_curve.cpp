@@ -70,7 +70,7 @@ double best_line(const Curve& curve) {
 
 void fit_and_plot(const Curve& curve) {
   const MLP model = network(), straight = network();
-  // all_parameters() lists a model's parameters by name. Adam (lesson 13's AdamW without decay) finds a step for each.
+  // all_parameters() lists a model's parameters by name. Adam (lesson 14's AdamW without decay) finds a step for each.
   Adam optimizer(all_parameters(model), {.lr = 1e-2}), other(all_parameters(straight), {.lr = 1e-2});
   const auto losses = train([&](const Tensor& x) { return model(x); }, optimizer, curve);
   const auto line = train([&](const Tensor& x) { return without_tanh(straight, x); }, other, curve);

@@ -37,6 +37,9 @@ Data spirals(const Generator& random) {
 /// A classifier gives every class a score, its logit. Softmax makes shares of them that are above 0 and sum to 1,
 ///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3),
 /// and the loss of a point is -log of the share of its own class: 0 for a share of 1, ln 3 for a third, more for less.
+/// Why the logarithm? That all points are answered right has the product of their shares as its probability. The
+/// logarithm of a product is a sum, so each point adds a loss of its own. And the slope of -log p is -1 / p: it is
+/// steepest where the model was sure and wrong. The logarithm also undoes the e of softmax, so scores get p - y.
 double loss_by_hand(const Tensor& scores, const IntArray& y) {
   const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;  // true: [300, 1], not [300]
   double loss = 0;

@@ -74,7 +74,7 @@ void lesson() {
   std::vector<std::string> seen, unseen;
   for (std::size_t i = 0; i < all.size(); ++i) (i % 10 == 9 ? unseen : seen).push_back(all[i]);
   const Examples data = examples_of(seen), fresh = examples_of(unseen);
-  AdamW optimizer(all_parameters(model), {.lr = 1e-2});  // lesson 13
+  AdamW optimizer(all_parameters(model), {.lr = 1e-2});  // lesson 14
   double lowest = 1e9;
   std::printf("\n          loss on %zu names it trains on, and on %zu others\n", seen.size(), unseen.size());
   for (int step = 0; step <= 300; ++step) {
@@ -93,7 +93,7 @@ void lesson() {
   claim(loss_of(model, fresh) > lowest + 0.3, "but after a while it learns them by heart: on others it becomes worse");
   claim(std::abs(lowest - table_fresh) < 0.1, "and there it never was much better than the table: 180 names are few");
   std::printf(
-      "\nTry: hidden = 16, context = 2: which helps with unseen names? After lesson 13, weight_decay, too.\n"
+      "\nTry: hidden = 16, context = 2: which helps with unseen names? After lesson 14, weight_decay, too.\n"
       "Now read examples/lessons/07_attention_from_nothing.cpp: how a model decides itself which letters to read.\n");
 }
 }  // namespace

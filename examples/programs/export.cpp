@@ -1,5 +1,5 @@
 // Takes a run to other programs: its weights, as Hugging Face and llm.c read them, or all that nanoGPT's trainer goes
-// on from. The road there and back: train/README.md.
+// on from. The road there and back: train/go_on_in_pytorch.md.
 #include <filesystem>
 #include <iostream>
 
@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     const std::string target = argc == 5 && argv[2] == std::string("--to") ? argv[3] : "";
     if (target != "nanogpt" && target != "huggingface" && target != "llmc")
-      throw UsageError("RUN --to nanogpt|huggingface|llmc DIR: a run of train for other programs; see train/README.md");
+      throw UsageError(
+          "RUN --to nanogpt|huggingface|llmc DIR: a run of train for other programs; see train/go_on_in_pytorch.md");
     std::string folder = argv[4];
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     const std::string part = folder + ".part";  // whole or not at all

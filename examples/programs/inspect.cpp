@@ -51,7 +51,8 @@ SafetensorsFile open(const std::string& path) {
   const FileReader file(path);
   char begin[9] = {};  // the length of the header, and its first character
   file.read(0, begin, static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof begin)));
-  check(begin[8] == '{', path, " is no safetensors file: inspect shows such files, checkpoints of mote among them, ",
+  check(begin[8] == '{', path,
+        " is not a safetensors file: inspect shows safetensors files, checkpoints of mote among them, ",
         "and the folders of runs and of GPT-2s");
   return SafetensorsFile(path);
 }

@@ -94,8 +94,9 @@ inline RunSettings read_settings(const FieldValues& saved, const std::string& st
 /// with the file; data that are a program's own.
 inline RunSettings read_settings(const SafetensorsFile& file, const std::string& text = {}) {
   const std::string* const task = saved_setting(file, "general.task");
-  check(task, file.name(), " is no checkpoint of a run: it has no setting 'task'");
-  check(is_task(*task), file.name(), ": '", *task, "' is no task of mote but a program's own data: only the program ",
+  check(task, file.name(), " is not a checkpoint of a run: the setting 'task' is missing");
+  check(is_task(*task), file.name(), ": '", *task,
+        "' is data of another program, not a task of mote: only the program ",
         "that made the run can go on with it, or open its model");
   const std::string* const model = file.find_metadata("class.name");
   check(model && *model == "GPT", file.name(), " is of class ", model ? *model : "unknown", ", not GPT: only the ",

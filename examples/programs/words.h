@@ -32,7 +32,7 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
   [[maybe_unused]] const auto read = [&](auto& value) {
     if (++i >= argc) return;
     const std::string word = "word " + std::to_string(i);
-    check(argv[i][0] != '-', argv[i], " is no word");
+    check(argv[i][0] != '-', argv[i], " is an option, not a word");
     if constexpr (std::is_same_v<decltype(value), Seeds&>) {
       value = read_seeds(argv[i], word);
       check(value.second <= 4'000'000, "seed ", value.second, " is above 4000000");

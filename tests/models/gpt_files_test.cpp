@@ -279,8 +279,8 @@ TEST_CASE("nanoGPT's model_args: out and in again; models that it is not, all di
   c.block.attention.window = 2;
   c.block.attention.scale = 1;
   const std::string refused =
-      "nanogpt_args: nanoGPT has no such model:\n  window = 2, not 0\n  scale = 1, not default"
-      "\n  norm_eps = 0.1, not 1e-05\n  activation = relu, not gelu";
+      "nanogpt_args: nanoGPT cannot express this model:\n  window = 2, must be 0\n  scale = 1, must be default"
+      "\n  norm_eps = 0.1, must be 1e-05\n  activation = relu, must be gelu";
   CHECK(error_of([&] { nanogpt_args(c); }) == refused);
   CHECK(error_of([&] { nanogpt_names(GPT(c, Generator(1))); }) == refused);
   REFUSES(nanogpt_config({{"n_heads", "2"}}));
@@ -304,7 +304,7 @@ TEST_CASE("Hugging Face folders: every bit back, equal files, refusals") {
   const std::string config = folder.path("c/config.json"), weights = folder.path("c/model.safetensors");
   put_file(config, config_text({{"n_inner", "10"}, {"n_positions", "4"}}));
   CHECK(error_of([&] { load_huggingface(folder.path("c")); }) ==
-        "load: " + weights + " does not fit this GPT:\n  'transformer.wpe.weight' is [5, 4] there and [4, 4] here");
+        "load: " + weights + " does not fit this GPT:\n  'transformer.wpe.weight' is [5, 4], the model needs [4, 4]");
   // Sizes for which there are no weights, before anything is built.
   const Index before = memory_stats().peak_bytes;
   using Entry = std::pair<std::string, std::string>;

@@ -145,10 +145,10 @@ TEST_CASE("Llama's config.json: models that Llama is not, all differing settings
     if (without == 0) c.position = Position::learned;
     if (without == 1) c.block.norm = NormKind::layer_norm;
     if (without == 2) c.block.activation = Activation::silu;
-    const char* const differing[] = {"position = learned, not rotary", "norm = layer_norm, not rms_norm",
-                                     "activation = silu, not swiglu"};
+    const char* const differing[] = {"position = learned, must be rotary", "norm = layer_norm, must be rms_norm",
+                                     "activation = silu, must be swiglu"};
     CHECK(error_of([&] { huggingface_names(GPT(c, Generator(1))); }) ==
-          std::string("save_huggingface: Llama has no such model:\n  ") + differing[without]);
+          std::string("save_huggingface: Llama cannot express this model:\n  ") + differing[without]);
   }
 }
 

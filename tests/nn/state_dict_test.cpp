@@ -89,11 +89,11 @@ TEST_CASE("load: strict names every difference at once and changes nothing; othe
   save(small, folder.path("x"));
   const std::string before = bits_of(large), path = folder.path("x");
   const std::string wrong_shapes =
-      "\n  'h.0.weight' is [3, 4] there and [4, 4] here"
-      "\n  'h.0.bias' is [3] there and [4] here";
+      "\n  'h.0.weight' is [3, 4], the model needs [4, 4]"
+      "\n  'h.0.bias' is [3], the model needs [4]";
   CHECK(error_of([&] { load(large, path); }) == "load: " + path + " does not fit this Model:" + wrong_shapes +
-                                                    "\n  'h.1.weight' is missing there\n  'h.1.bias' is missing there"
-                                                    "\n  'head.bias' has no place here");
+                                                    "\n  'h.1.weight' is missing\n  'h.1.bias' is missing"
+                                                    "\n  'head.bias' is not in the model");
   CHECK(error_of([&] { load(large, path, {.strict = false}); }) ==
         "load: " + path + " does not fit this Model:" + wrong_shapes);
   CHECK(bits_of(large) == before);
@@ -119,7 +119,7 @@ TEST_CASE("load: a checksum wrong in the last tensor of 100, a failed read: the 
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   put_file(path, bytes);
   const std::string last = SafetensorsFile(path).tensors().back().name;
-  CHECK(error_of([&] { load(to, path); }).find(path + ": tensor '" + last + "': its checksum is wrong") !=
+  CHECK(error_of([&] { load(to, path); }).find(path + ": tensor '" + last + "': the checksum is wrong") !=
         std::string::npos);
   CHECK(bits_of(to) == before);
   StateDict state = state_dict(from);

@@ -57,7 +57,7 @@ void load_optimizer(detail::Transfer& t, const std::string& name, Optimizer& opt
 
 void check_checkpoint(const SafetensorsFile& file) {
   const std::string* const text = file.find_metadata(version_key);
-  check_in("checkpoint", text, file.name(), " is no checkpoint (load() reads the weights of any safetensors file)");
+  check_in("checkpoint", text, file.name(), " is not a checkpoint (load() reads the weights of any safetensors file)");
   Index found = 0;
   detail::read_field("checkpoint version", *text, found);
   check_in("checkpoint", found >= 1 && found <= Checkpoint::version, file.name(), " has version ", found,
@@ -84,11 +84,11 @@ void detail::Transfer::pass_over(const std::string& group) {
 void Checkpoint::add_part(const std::string& name, Keep keep) {
   check_in("checkpoint", !name.empty(), "a part needs a name");
   for (const char* const own : {"mote", "format"})
-    check_in("checkpoint", !lies_in(name, own), "'", name, "' is a name of the file's own");
+    check_in("checkpoint", !lies_in(name, own), "'", name, "' is a name that mote's files use themselves");
   for (const auto& [other, its] : parts_) {
     check_in("checkpoint", other != name, "'", name, "' was added twice");
-    check_in("checkpoint", !lies_in(other, name) && !lies_in(name, other), "'", other, "' and '", name,
-             "' cannot be told apart in a file: the one begins as the other");
+    check_in("checkpoint", !lies_in(other, name) && !lies_in(name, other), "the names '", other, "' and '", name,
+             "' collide in a file: one is the other with a dot and more");
   }
   parts_.emplace_back(name, std::move(keep));
 }

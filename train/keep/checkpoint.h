@@ -100,8 +100,8 @@ void keep(Transfer& t, const std::string& name, const T& x) {
 template <TextField T>
 void keep(Transfer& t, const std::string& name, T& x) {
   if constexpr (std::is_same_v<T, std::optional<std::string>>)
-    check_in("checkpoint", t.file() || !x || *x != field_text(T()), "the text '", field_text(T()), "' of '", name,
-             "' would come back as not given");
+    check_in("checkpoint", t.file() || !x || *x != field_text(T()), "'", name, "' cannot have the text '",
+             field_text(T()), "': in a file it means that nothing was given");
   if (!t.file()) return t.write(name, field_text(x));
   if (std::optional<T> value = value_of<T>(t, name))
     t.change([&x, value = std::move(*value)]() mutable { x = std::move(value); });
@@ -120,7 +120,7 @@ concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>
 
 /// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint:
 /// modules (their parameters, buffers and random streams), optimizers (state and learning rate), an EMA, values; see
-/// train/README.md.
+/// train/save_and_resume.md.
 ///
 /// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
 /// Index, Parameters and Generators. So is any struct that lists such fields in visit(v), as configs do. A DataLoader's

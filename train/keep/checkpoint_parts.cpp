@@ -54,7 +54,7 @@ const std::string* detail::Transfer::text(const std::string& name) {
 
 void detail::Transfer::require(const std::string& name, const std::string& here) {
   const std::string* const there = text(name);
-  if (there && *there != here) problem("'" + name + "' is " + *there + " in the file and " + here + " here");
+  if (there && *there != here) problem("'" + name + "' is " + *there + " in the file, but " + here + " in this run");
 }
 
 Array detail::Transfer::array(const std::string& name) { return elements(name, &SafetensorsFile::array); }
@@ -64,10 +64,10 @@ void detail::Transfer::finish() {
   std::set<std::string> known(asked_.begin(), asked_.end());
   known.insert("format");
   for (const TensorEntry& t : file_->tensors())
-    if (!known.contains(t.name)) problem("'" + t.name + "' is in the file and not in this run");
+    if (!known.contains(t.name)) problem("'" + t.name + "' is in the file, but not in this run");
   for (const auto& [name, text] : file_->metadata())
     if (!known.contains(name) && !name.starts_with("mote."))
-      problem("'" + name + "' is in the file and not in this run");
+      problem("'" + name + "' is in the file, but not in this run");
   check_in("checkpoint", problems_.empty(), file_->name(), " does not fit this run:", problems_);
   for (const auto& make : changes_) make();
 }
@@ -82,7 +82,7 @@ void detail::Transfer::array(const std::string& name, const Shape& shape, const 
   const Array x = array(name);
   if (!x.defined()) return;
   if (x.shape() != shape)
-    return problem("'" + name + "' is " + text_of(x.shape()) + " in the file and " + text_of(shape) + " here");
+    return problem("'" + name + "' is " + text_of(x.shape()) + " in the file, but " + text_of(shape) + " in this run");
   change([set, x] { set(x); });
 }
 
@@ -109,7 +109,7 @@ void detail::keep(Transfer& t, const std::string& name, const Generator& stream)
   const IntArray numbers = t.ints(name);
   if (!numbers.defined()) return;
   if (!(numbers.shape() == numbers_of(GeneratorState()).shape()))
-    return t.problem("'" + name + "' is no random stream");
+    return t.problem("'" + name + "' is not a random stream");
   const GeneratorState state = stream_of(numbers);
   try {
     Generator(0).set_state(state);

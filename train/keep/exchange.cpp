@@ -24,7 +24,7 @@ static_assert(sizeof(RngState) == 5056);
 template <class T>
 const T& as(const TorchValue& value, const std::string& what) {
   const T* const x = std::get_if<T>(&value.value);
-  check_in("torch", x, what, " is of class ", class_of(value));
+  check_in("torch", x, what, " has the wrong type, ", class_of(value));
   return *x;
 }
 
@@ -38,7 +38,7 @@ std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& g
     const auto get = [&, name = name, what, shape = p.shape()] {
       if (state.counts[name + ".step"] == 0) return Array(0).expand(shape);
       const auto kept = state.arrays.find(name + "." + what);
-      check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", what, " of ", name);
+      check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: there is no ", what, " of ", name);
       return kept->second;
     };
     places.push_back({{name}, p.shape(), set, get});
@@ -65,13 +65,13 @@ TorchTensor torch_rng_state(const GeneratorState& state) {
 GeneratorState generator_state(const TorchValue& rng_state) {
   const auto* const x = std::get_if<IntArray>(&as<TorchTensor>(rng_state, "the random state").array);
   RngState s;
-  check_in("torch", x && x->numel() == sizeof s, "the random state has to be ", sizeof s, " bytes, as get_rng_state() ",
-           "gives them");
+  check_in("torch", x && x->numel() == sizeof s, "the random state must have ", sizeof s, " bytes, as get_rng_state() ",
+           "returns");
   const IntArray bytes = x->contiguous();
   std::copy_n(bytes.data(), sizeof s, reinterpret_cast<unsigned char*>(&s));
   const bool fresh = s.next == 0 && s.left == 1;
   check_in("torch", s.seeded == 1 && (fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next))),
-           "the random state is damaged: ", s.next, " words are drawn and ", s.left, " left");
+           "the random state is damaged: it counts ", s.next, " drawn words and ", s.left, " words left");
   GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next)};
   std::copy_n(s.words, 624, state.words.begin());
   state.has_normal = s.has_normal != 0;
@@ -118,7 +118,7 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   const TorchDict& parameters = as<TorchDict>(detail::at(state, "state"), "the optimizer's state");
   const std::vector<TorchValue>& groups = as<TorchList>(detail::at(state, "param_groups"), "param_groups").items;
   check_in("torch", groups.size() == optimizer.groups().size(), "the optimizer has ", groups.size(),
-           " groups there and ", optimizer.groups().size(), " here");
+           " groups in the file, but ", optimizer.groups().size(), " in this run");
   OptimizerState all;
   std::set<Index> taken;
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -126,13 +126,13 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
     for (const char* const other : {"amsgrad", "maximize"}) {
       const TorchValue* const on = detail::find(groups[g], other);
       const bool* const flag = on ? std::get_if<bool>(&on->value) : nullptr;
-      check_in("torch", !flag || !*flag, "the optimizer has ", other, ", which AdamW here does not have");
+      check_in("torch", !flag || !*flag, "the optimizer uses ", other, ": mote's AdamW does not have it");
     }
 
     const StateDict here = state_dict(places_of(all, group, ""), names, "optimizer");
     const std::vector<TorchValue>& numbers = as<TorchList>(detail::at(groups[g], "params"), "params").items;
     check_in("torch", numbers.size() == here.size(), "group ", g, " of the optimizer has ", numbers.size(),
-             " parameters there and ", here.size(), " here");
+             " parameters in the file, but ", here.size(), " in this run");
     StateDict given[2];
     for (std::size_t i = 0; i < here.size(); ++i) {
       const StateEntry& e = here[i];

@@ -39,7 +39,7 @@ void FolderLock::check_ours() const {
   FileStatus now;
   if (status_of(folder_.c_str(), now) != 0) return;  // what is written next says so
   check(now.inode == ours_.inode && now.device == ours_.device, "cannot write into '", folder_,
-        "': it is no longer the folder that this run began in");
+        "': it was moved or replaced since this run began");
 }
 
 LogFile::LogFile(const std::string& path, std::uint64_t size) : path_(path), size_(size) {

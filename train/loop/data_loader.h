@@ -137,7 +137,7 @@ class DataLoader::Iterator {
       if (finished) return;
       if (o.shuffle && next == 0) order = shuffled();
       check_in("data_loader", next >= 0 && next <= samples && (!o.shuffle || Index(order.size()) == loader.size_),
-               "the position restored is none of an epoch of ", samples, " rows");
+               "the restored position ", next, " does not fit an epoch of ", samples, " rows");
       const Index count = std::min(o.batch_size, samples - next);
       if (count == o.batch_size || !o.drop_last)
         for (Index i = next; i < next + count; ++i)

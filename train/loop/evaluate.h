@@ -52,13 +52,13 @@ double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   bool alone = true, counted = true;
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);
-    check_in("mean_loss", one.loss.numel() == 1, "a loss has shape ", one.loss.shape(), ", not one element");
+    check_in("mean_loss", one.loss.numel() == 1, "a loss must have one element, not shape ", one.loss.shape());
     counted = counted && one.count.has_value();
     check_in("mean_loss", alone || counted, "batches may differ in size, and a Tensor does not say how many terms it ",
              "is the mean of: return MeanLoss(loss, terms)");
     alone = false;
     const Index terms = one.count.value_or(1);
-    check_in("mean_loss", terms >= 0, "a loss is a mean over ", terms, " terms");
+    check_in("mean_loss", terms >= 0, "the number of terms, ", terms, ", must be at least 0");
     if (terms == 0) continue;
     if (first == 0) first = terms;
     const double weight = static_cast<double>(terms) / static_cast<double>(first);

@@ -40,9 +40,9 @@ MuonGroups muon_groups(const Module& module, Real weight_decay);
 /// that.
 ///
 /// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions;
-/// what comes of that: train/tasks/README.md. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); the
-/// factor: Liu et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with adjust_lr_fn="match_rms_adamw",
-/// which iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps
+/// what comes of that: train/optim/which_optimizer.md. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon),
+/// and for the factor Liu et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with
+/// adjust_lr_fn="match_rms_adamw", which iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps
 /// below 1, a parameter among the matrices that is none; those of Optimizer.
 class Muon : public detail::AdamBase {
  public:

@@ -67,12 +67,13 @@ std::string heads_html(const Report& report) {
   for (const std::string& token : report.tokens) tokens.push_back(label_of(token));
   for (int level = 0; level < 64; ++level) colours.push_back(detail::viridis((level * 64 + 31) / 63));
   for (const HeadsThen& then : some) {
-    check_in("report", then.layers.size() == some.front().layers.size(), "the heads of step ", then.step,
-             " are of another number of layers");
+    check_in("report", then.layers.size() == some.front().layers.size(), "step ", then.step, " has heads of ",
+             then.layers.size(), " layers, step ", some.front().step, " of ", some.front().layers.size());
     Json layers = Json::array();
     for (std::size_t layer = 0; layer < then.layers.size(); ++layer) {
-      check_in("report", then.layers[layer].size() == some.front().layers[layer].size(), "the heads of step ",
-               then.step, " are other than those of step ", some.front().step);
+      check_in("report", then.layers[layer].size() == some.front().layers[layer].size(), "layer ", layer, " has ",
+               then.layers[layer].size(), " heads at step ", then.step, " and ", some.front().layers[layer].size(),
+               " at step ", some.front().step);
       Json heads = Json::array();
       for (const std::string& head : then.layers[layer]) heads.push_back(head);
       layers.push_back(std::move(heads));

@@ -23,11 +23,12 @@ AnyArray contiguous(const AnyArray& all) {
 Dataset::Dataset(AnyArray inputs, AnyArray targets, Real held_out, std::string name)
     : inputs_(contiguous(inputs)), targets_(contiguous(targets)), name_(std::move(name)) {
   const Index N = rows_of(inputs_);
-  check_in("Dataset", rows_of(targets_) == N, N, " rows of inputs and ", rows_of(targets_), " targets");
+  check_in("Dataset", rows_of(targets_) == N, N, " rows of inputs need as many targets, not ", rows_of(targets_));
   check_in("Dataset", held_out >= 0 && held_out < 1, "held_out ", held_out, " must be at least 0 and below 1");
   const std::vector<Index> order = Generator(20260101).randperm(N);
   const auto test = static_cast<Index>(held_out * static_cast<double>(N));
-  check_in("Dataset", test >= 1 && test < N, "of ", N, " rows ", test, " would be held out");
+  check_in("Dataset", test >= 1 && test < N, "held_out ", held_out, " of ", N, " rows are ", test,
+           " rows: hold out at least one, and train on at least one");
   test_.assign(order.begin(), order.begin() + test);
   train_.assign(order.begin() + test, order.end());
   if (!graded()) return;

@@ -84,7 +84,7 @@ FieldValues in_its_words(const Recipe& r) {
 
 /// torch.optim.AdamW's state.
 TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe& r, const RunState& state) {
-  check_in("export", r.optimizer == OptimizerKind::adamw, "there the optimizer is AdamW, not ", r.optimizer);
+  check_in("export", r.optimizer == OptimizerKind::adamw, "nanoGPT trains with AdamW, this run with ", r.optimizer);
   const double last = fit_options(r).schedule(std::max<Index>(state.steps - 1, 0));
   const AdamWOptions how{.lr = last, .betas = {r.beta1, r.beta2}};
   return torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names);
@@ -223,8 +223,8 @@ NanogptSettings nanogpt_settings(const TorchValue& checkpoint) {
   Index warmup = 0, end = 0;
   if (const std::string text = value("warmup_iters"); !text.empty()) detail::read_field("warmup_iters", text, warmup);
   if (const std::string text = value("lr_decay_iters"); !text.empty()) detail::read_field("lr_decay_iters", text, end);
-  check_in("torch", !decays || warmup <= end || end == 0, "its warmup_iters, ", warmup,
-           ", are more than its lr_decay_iters, ", end, ": such a learning rate mote does not have");
+  check_in("torch", !decays || warmup <= end || end == 0, "warmup_iters ", warmup, " must be at most lr_decay_iters ",
+           end, ": mote has no other schedule");
   return s;
 }
 

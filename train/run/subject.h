@@ -45,7 +45,9 @@ Tensor result_of(const M& model, const IntArray& ids, const Array& values) {
     if (values.defined()) return model(Tensor(values));
   if constexpr (detail::Takes<M, const IntArray&>)
     if (ids.defined()) return model(ids);
-  throw Error("subject_of: the model takes no such inputs as its data has");
+  throw Error(
+      "subject_of: the model cannot be called with the data's inputs: ids need forward(const IntArray&), values "
+      "forward(const Tensor&)");
 }
 
 /// The likeliest class, or symbols, each read before the next: [N, A].

@@ -37,7 +37,8 @@ std::string Task::text(std::span<const Index> ids) const {
   const bool letters = only_letters(*this);
   std::string text;
   for (const Index id : ids) {
-    check(id < vocab_size(), "an answer has id ", id, " of ", vocab_size(), ": the model has more logits than words");
+    check(id < vocab_size(), "the answer has id ", id, ", but the task has ", vocab_size(),
+          " words: the model has more logits than words");
     text.append(letters || text.empty() ? "" : " ").append(word(id));
   }
   return text;
@@ -104,8 +105,8 @@ Index checked_size(const char* task, const char* option, Index size, Index least
 std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw) {
   for (int tried = 0; tried < 100'000; ++tried)
     if (std::vector<Index> s = draw(); split_of(s) == split) return s;
-  throw Error("of 100000 questions drawn none is one to " +
-              std::string(split == Split::validation ? "test on" : "train on"));
+  throw Error("none of 100000 drawn questions is one to " +
+              std::string(split == Split::validation ? "test on" : "train on") + ": the task has too few questions");
 }
 
 void check_splits(const char* task, const std::function<std::vector<Index>(const Generator&)>& draw) {

@@ -14,7 +14,7 @@ namespace {
 std::pair<std::size_t, unsigned> known_character(std::string_view text, std::size_t at, std::size_t start) {
   const auto [length, code] = detail::character_at(text, at);
   check_in("tokenizer", code.has_value(), "byte ", start + at,
-           " of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes");
+           " of the text is not UTF-8: the tokenizer char needs UTF-8, bpe and byte take any bytes");
   return {length, *code};
 }
 

@@ -16,7 +16,7 @@ Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken
   for (const SpecialToken& s : specials_) {
     check_in("tokenizer", !s.text.empty() && detail::is_utf8(s.text), "a special token must have a spelling in UTF-8");
     check_in("tokenizer", s.id >= 0 && s.id <= vocab_size(), "the id ", s.id, " of '", s.text,
-             "' is none of those that the other tokens leave");
+             "' is not one of the ids that the other tokens leave free");
     const auto same = [&](const SpecialToken& other) { return s.text == other.text; };
     check_in("tokenizer", std::count_if(specials_.begin(), specials_.end(), same) == 1,
              "there are two special tokens '", s.text, "'");

@@ -94,7 +94,7 @@ std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& path) {
   for (const TorchItem& item : itos->items) {
     const auto* const id = std::get_if<Index>(&item.key);
     const auto* const text = std::get_if<std::string>(&item.value.value);
-    check(id && text, path, ": itos has an entry that is no number with its text");
+    check(id && text, path, ": itos must map numbers to texts");
     by_id[*id] = *text;
   }
   std::vector<std::string> characters;

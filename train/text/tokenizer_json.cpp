@@ -56,7 +56,7 @@ std::vector<std::string> merges_of(const JsonPlace& list) {
       merges.push_back(merge.as_string());
       continue;
     }
-    if (merge.items().size() != 2) merge.fail("is no pair");
+    if (merge.items().size() != 2) merge.fail("must be a pair");
     merges.push_back(merge.at(0).as_string() + " " + merge.at(1).as_string());
   }
   return merges;

@@ -23,7 +23,7 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
   A x;
   const DType own = dtype_of(x);
   check(readable(stored.type), stored.what, ": mote does not read elements of type ", stored.type);
-  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " are no ",
+  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " are not ",
         own == DType::i64 ? "integers" : "booleans");
   check_there(source, stored);
   x = A::empty(stored.shape);

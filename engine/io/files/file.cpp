@@ -75,13 +75,13 @@ bool detail::is_temporary(std::string_view name) {
 FileReader::FileReader(const std::string& path) : path_(path) {
   FileStatus status;
   file_ = open_to_read(path, status);
-  check(status.kind == FileKind::regular, "cannot read '", path, "': it is no regular file");
+  check(status.kind == FileKind::regular, "cannot read '", path, "': it is not a regular file");
   size_ = status.size;
 }
 
 void FileReader::read(std::uint64_t offset, void* into, std::size_t bytes) const {
   check(offset <= size_ && bytes <= size_ - offset, "cannot read '", path_, "': ", bytes, " bytes from byte ", offset,
-        " on are more than its ", size_);
+        " on go beyond the end at byte ", size_);
   for (char* to = static_cast<char*>(into); bytes > 0;) {
     const std::int64_t done = uninterrupted([&] { return calls::read_at(file_.get(), to, bytes, offset); });
     if (done < 0) fail_file("read", path_, errno);
@@ -117,7 +117,7 @@ FileWriter::FileWriter(const std::string& path) : path_(path) {
   if (path.find('\0') != std::string::npos) fail(EINVAL);
   if (status_of(path.c_str(), old) == 0) {
     if (old.kind == FileKind::folder) fail(EISDIR);
-    check(old.kind == FileKind::regular, "cannot write '", path, "': it is no regular file");
+    check(old.kind == FileKind::regular, "cannot write '", path, "': it is not a regular file");
     if (!open_path(path, OpenFor::write)) fail(errno);  // a file that may not be written is not replaced either
   } else if (errno != ENOENT) {
     fail(errno);

@@ -33,7 +33,7 @@ TensorEntry read_entry(const std::string& file, const std::string& name, const J
   const std::vector<Index> offsets = read_counts(fields.at("data_offsets"));
   const TensorRule rule{file, name};
   rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
-  rule(offsets[0] <= offsets[1], "it ends at byte ", offsets[1], ", before it begins at ", offsets[0]);
+  rule(offsets[0] <= offsets[1], "the tensor ends at byte ", offsets[1], ", before its begin at byte ", offsets[0]);
   entry.begin = static_cast<std::uint64_t>(offsets[0]);
   entry.end = static_cast<std::uint64_t>(offsets[1]);
   const Index width = bits(entry.dtype), count = entry.shape.numel();
@@ -68,16 +68,17 @@ SafetensorsFile::SafetensorsFile(ByteSource source) : source_(std::move(source))
 std::string SafetensorsFile::read_header() {
   const auto rule = [this](bool holds, const auto&... parts) { check(holds, source_.name, ": ", parts...); };
   check_of_tensors(source_);
-  rule(source_.size >= 8, "its size of ", source_.size, " bytes is too small for the 8 with which a file begins");
+  rule(source_.size >= 8, "the file has ", source_.size, " bytes, too few for the length of its header (8 bytes)");
   std::uint64_t length = 0;
   source_.read(0, &length, sizeof length);
-  rule(length <= detail::largest_header, "its header's length of ", length, " bytes is above the limit of ",
-       detail::largest_header, " (perhaps this is no safetensors file)");
-  rule(length <= source_.size - 8, "its header of ", length, " bytes goes beyond the end at ", source_.size);
+  rule(length <= detail::largest_header, "the header would have ", length, " bytes, above the limit of ",
+       detail::largest_header, ": is this a safetensors file?");
+  rule(length <= source_.size - 8, "the header of ", length, " bytes goes beyond the end of the file at byte ",
+       source_.size);
   data_ = 8 + length;
   std::string header(static_cast<std::size_t>(length), '\0');
   source_.read(8, header.data(), header.size());
-  rule(header.starts_with('{'), "its header does not begin with '{'");
+  rule(header.starts_with('{'), "the header does not begin with '{'");
   return header;
 }
 
@@ -115,14 +116,15 @@ void SafetensorsFile::check_offsets() const {
   std::uint64_t next = 0;
   for (const TensorEntry& t : tensors_) {
     const TensorRule rule{source_.name, t.name};
-    rule(t.begin <= next, "between the tensor before it, which ends at byte ", next, ", and its begin at ", t.begin,
-         " is a gap");
-    rule(t.begin == next, "it begins at byte ", t.begin, ", in the tensor before it, which ends at ", next);
+    rule(t.begin <= next, "the tensor begins at byte ", t.begin, ", but the tensor before it ends at byte ", next,
+         ": there is a gap");
+    rule(t.begin == next, "the tensor begins at byte ", t.begin, ", but the tensor before it ends at byte ", next,
+         ": they overlap");
     next = t.end;
   }
   const std::uint64_t present = source_.size - data_;
-  check(next <= present, source_.name, ": the file is cut off: of the ", next, " bytes of its tensors ", present,
-        " are there");
+  check(next <= present, source_.name, ": the file is cut off: the tensors need ", next, " bytes, the file has ",
+        present);
   check(next == present, source_.name, ": ", present - next, " bytes follow the last tensor");
 }
 
@@ -144,7 +146,7 @@ void SafetensorsFile::read_checksums(const std::string& header) {
     same.append(i > 0 ? " " : "").append(detail::crc_text(crc));
     tensors_[i].crc32 = crc;
   }
-  rule(same == *of_tensors, detail::tensor_crcs_name, " in its metadata is not ", tensors_.size(), " checksums");
+  rule(same == *of_tensors, "metadata ", detail::tensor_crcs_name, " must have ", tensors_.size(), " checksums");
   has_checksums_ = true;
   std::erase_if(metadata_, [](const auto& entry) {
     return entry.first == detail::header_crc_name || entry.first == detail::tensor_crcs_name;
@@ -174,7 +176,7 @@ auto SafetensorsFile::checked(const TensorEntry& entry, const Read& read) const 
   SeeBytes see;
   if (entry.crc32) see = [&crc](const void* data, std::size_t n) { crc = crc32(data, n, crc); };
   auto x = read(source_, from, see);
-  check(!entry.crc32 || crc == *entry.crc32, from.what, ": its checksum is wrong: the file was changed");
+  check(!entry.crc32 || crc == *entry.crc32, from.what, ": the checksum is wrong: the file was changed");
   return x;
 }
 

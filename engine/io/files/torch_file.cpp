@@ -83,13 +83,14 @@ class Unpickler {
     members_ = read_zip(source_);
     for (const auto& [name, member] : members_)
       if (name.ends_with("/data.pkl")) folder_ = name.substr(0, name.size() - 8);
-    rule(!members_.contains(folder_ + "byteorder") || text_in("byteorder") == "little", "it is big-endian");
+    rule(!members_.contains(folder_ + "byteorder") || text_in("byteorder") == "little",
+         "the file was written on a big-endian machine: mote reads little-endian files");
     return of_pickle(text_in("data.pkl"));
   }
   TorchValue of_pickle(const std::string& pickle) {
     rest_ = pickle;
     const std::string_view begin = take(2);
-    rule(begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5, "its pickle is not of protocol 2 to 5");
+    rule(begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5, "the pickle does not have protocol 2 to 5");
     for (;;) {
       const char op = take(1)[0];
       if (op == '.') return tree(top(1)[0], 0);
@@ -101,11 +102,11 @@ class Unpickler {
   void rule(bool holds, const auto&... parts) const { check(holds, source_.name, ": ", parts...); }
   void count(std::size_t values) const {
     const auto most = static_cast<std::size_t>(source_.size / 32) + (1 << 18);
-    rule(values <= most, "its pickle makes more than ", most, " values");
+    rule(values <= most, "the pickle makes more than ", most, " values");
   }
   AnyArray elements(const std::string& name, DType type) const {
     const auto found = members_.find(folder_ + name);
-    rule(found != members_.end(), "it has no member ", detail::shortened(name), ", as a file of torch.save has");
+    rule(found != members_.end(), "the archive has no member ", detail::shortened(name), ": torch.save writes one");
     return read_member(source_, found->first, found->second, type);
   }
   std::string text_in(const std::string& name) const {
@@ -114,7 +115,7 @@ class Unpickler {
   }
 
   std::string_view take(std::size_t n) {
-    rule(n <= rest_.size(), "its pickle is cut off");
+    rule(n <= rest_.size(), "the pickle is cut off");
     const std::string_view taken = rest_.substr(0, n);
     rest_.remove_prefix(n);
     return taken;
@@ -130,7 +131,7 @@ class Unpickler {
     count(nodes_.size());
     stack_.push_back(static_cast<std::uint32_t>(nodes_.size() - 1));
   }
-  void has(bool it) const { rule(it, "its pickle takes what is not there"); }
+  void has(bool it) const { rule(it, "the pickle takes a value from an empty stack"); }
   /// Takes the last n of the stack, none from before a mark.
   PickleIds top(std::size_t n) {
     has(n <= stack_.size() - (marks_.empty() ? 0 : marks_.back()));
@@ -148,7 +149,7 @@ class Unpickler {
   template <class T>
   T& as(std::uint32_t id) {
     T* const held = std::get_if<T>(&nodes_[id]);
-    rule(held, "its pickle has a value of another kind than is needed there");
+    rule(held, "the pickle has a value of the wrong kind");
     return *held;
   }
   bool is_object(std::uint32_t id) const { return std::holds_alternative<TorchObject>(nodes_[id]); }
@@ -159,7 +160,7 @@ class Unpickler {
   }
   PickleIds& items(char kind, std::uint32_t id) {
     PickleItems& held = as<PickleItems>(id);
-    rule(held.kind == kind, "its pickle has a container of another kind than is needed there");
+    rule(held.kind == kind, "the pickle has a container of the wrong kind");
     return held.ids;
   }
   void append(char kind, const PickleIds& more) {
@@ -226,8 +227,8 @@ class Unpickler {
     if (op == '\x95') return void(take(8));  // the length of a frame
     if (op == '0') return void(top(1));
     if (op == '1') return void(from_mark());
-    rule(false, "its pickle has opcode 0x", detail::hex_text(static_cast<unsigned char>(op), 2),
-         ", which no file of torch.save has");
+    rule(false, "the pickle has opcode 0x", detail::hex_text(static_cast<unsigned char>(op), 2),
+         ": torch.save writes none");
   }
 
   /// What a function returns, or a new object of a class.
@@ -250,11 +251,11 @@ class Unpickler {
 
   /// ("storage", type, key, device, elements).
   PickleNode storage(const PickleIds& id) {
-    rule(id.size() == 5 && as<std::string>(id[0]) == "storage", "its pickle asks for what is no storage");
+    rule(id.size() == 5 && as<std::string>(id[0]) == "storage", "the pickle refers to something other than a storage");
     if (is_object(id[1])) return as<TorchObject>(id[1]);
     const TorchGlobals type = as<TorchGlobals>(id[1]);
     const std::string& key = as<std::string>(id[2]);
-    rule(type >= first_storage, "its storage ", detail::shortened(key), " is a ", torch_globals[type].name);
+    rule(type >= first_storage, "storage ", detail::shortened(key), " is a ", torch_globals[type].name);
     auto at = storages_.find(key);
     if (at == storages_.end()) {
       try {
@@ -264,8 +265,8 @@ class Unpickler {
         return TorchObject{std::string(torch_globals[type].name) + " (" + e.what() + ")"};
       }
     }
-    rule(type == at->second.global && as<Index>(id[4]) == shape_of(at->second.row).numel(), "its storage ",
-         detail::shortened(key), " has another type or number of elements than its pickle says");
+    rule(type == at->second.global && as<Index>(id[4]) == shape_of(at->second.row).numel(), "storage ",
+         detail::shortened(key), " has another type or number of elements than the pickle says");
     return static_cast<const TorchStorage*>(&at->second);
   }
 
@@ -275,7 +276,7 @@ class Unpickler {
     const TorchStorage& from = *as<const TorchStorage*>(arguments[0]);
     const Index there = shape_of(from.row).numel(), offset = as<Index>(arguments[1]);
     const PickleIds &extents = items(')', arguments[2]), &steps = items(')', arguments[3]);
-    const auto fits = [&](bool does) { rule(does, "a tensor does not fit its storage of ", there, " elements"); };
+    const auto fits = [&](bool does) { rule(does, "a tensor goes beyond its storage of ", there, " elements"); };
     fits(steps.size() == extents.size() && offset >= 0);
     if (extents.size() > Shape::max_rank)
       return TorchObject{"torch.Tensor of " + std::to_string(extents.size()) + " axes"};
@@ -287,7 +288,7 @@ class Unpickler {
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
       fits(extent >= 0 && step >= 0);
-      rule(more < most / product, "its tensors have more than ", most, " elements");
+      rule(more < most / product, "the tensors have more than ", most, " elements");
       product *= more + 1;
       end += more == 0 || step <= there / more ? more * step : there;
       shape.push_back(extent);
@@ -298,7 +299,7 @@ class Unpickler {
     const auto view = [&](const auto& x) -> AnyArray {
       if (layout.numel() == 0) return x.empty(layout.shape());  // its offset may lie behind its storage
       if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
-      rule((copied_ += layout.numel()) <= most, "its tensors have more than ", most, " elements");
+      rule((copied_ += layout.numel()) <= most, "the tensors have more than ", most, " elements");
       auto copy = x.empty(layout.shape());
       detail::copy_elements(x.data() + offset, layout, copy.mutate());
       return copy;
@@ -431,7 +432,7 @@ struct Pickler {
     const IntArray ints = std::get<IntArray>(x.array).contiguous();
     Mask narrow = Mask::empty(ints.shape());
     for (std::uint8_t* to = narrow.mutate(); const Index i : ints.values()) {
-      check_in("torch", std::in_range<std::uint8_t>(i), i, " is no element of torch.uint8");
+      check_in("torch", std::in_range<std::uint8_t>(i), i, " does not fit into torch.uint8, 0 to 255");
       *to++ = static_cast<std::uint8_t>(i);
     }
     return narrow;

@@ -49,7 +49,7 @@ ZipMember read_entry(const ByteSource& source, const std::string& what, std::str
   };
   const std::uint64_t size = number(24), stored = number(20), at = number(42);
   check(zip_number(entry, 10, 2) == 0 && zip_number(entry, 8, 2) % 2 == 0 && stored == size, what,
-        " is compressed or encrypted, and mote reads what is stored as it is");
+        " is compressed or encrypted: mote reads only members that are stored uncompressed");
   const std::string local = zip_read(source, at, local_size, end);
   check(local.starts_with("PK\3\4"), what, " does not begin at byte ", at);
   const std::uint64_t begin = at + local_size + zip_number(local, 26, 2) + zip_number(local, 28, 2);
@@ -64,25 +64,26 @@ ZipMembers read_zip(const ByteSource& source) {
   check_of_tensors(source);
   std::uint64_t end = source.size - std::min(source.size, end_size), locator = end - std::min(end, locator_size);
   std::string record = zip_read(source, end, end_size, source.size);
-  rule(record.starts_with("PK\5\6"), "it does not end as a zip archive does");
+  rule(record.starts_with("PK\5\6"),
+       "the file does not end as a zip archive does: is it cut off, or another kind of file?");
   std::uint64_t count = zip_number(record, 10, 2), size = zip_number(record, 12, 4), begin = zip_number(record, 16, 4);
   record = zip_read(source, locator, locator_size, end);
   if (record.starts_with("PK\6\7")) {
     end = zip_number(record, 8, 8);
     record = zip_read(source, end, end64_size, locator);
-    rule(record.starts_with("PK\6\6"), "it has no end record of zip64 at byte ", end);
+    rule(record.starts_with("PK\6\6"), "there is no end record of zip64 at byte ", end);
     count = zip_number(record, 32, 8);
     size = zip_number(record, 40, 8);
     begin = zip_number(record, 48, 8);
   }
-  rule(begin <= end && size == end - begin, "its directory does not lie right before its end record");
+  rule(begin <= end && size == end - begin, "the directory of the archive does not end where the end record begins");
   const std::string directory = zip_read(source, begin, size, end);
   ZipMembers members;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> used;
   for (std::string_view rest = directory; !rest.empty();) {
-    rule(rest.starts_with("PK\1\2") && rest.size() >= entry_size, "its directory is damaged");
+    rule(rest.starts_with("PK\1\2") && rest.size() >= entry_size, "the directory of the archive is damaged");
     const std::uint64_t name = zip_number(rest, 28, 2), extra = zip_number(rest, 30, 2), text = zip_number(rest, 32, 2);
-    rule(rest.size() - entry_size >= name + extra + text, "its directory is damaged");
+    rule(rest.size() - entry_size >= name + extra + text, "the directory of the archive is damaged");
     const auto [at, is_new] = members.emplace(rest.substr(entry_size, name), ZipMember());
     const std::string what = source.name + ": member '" + detail::shortened(at->first) + "'";
     check(is_new, what, " occurs twice");
@@ -90,7 +91,7 @@ ZipMembers read_zip(const ByteSource& source) {
     used.emplace_back(at->second.offset, at->second.offset + at->second.size);
     rest.remove_prefix(entry_size + name + extra + text);
   }
-  rule(members.size() == count, "it has ", members.size(), " members, of which its end record counts ", count);
+  rule(members.size() == count, "the directory has ", members.size(), " members, the end record counts ", count);
   std::sort(used.begin(), used.end());
   for (std::size_t i = 1; i < used.size(); ++i)
     rule(used[i - 1].second <= used[i].first, "two members overlap at byte ", used[i].first);
@@ -102,7 +103,7 @@ AnyArray read_member(const ByteSource& source, const std::string& name, const Zi
   const StoredElements all{source.name + ": member '" + detail::shortened(name) + "'", type, row, member.offset};
   std::uint32_t crc = 0;
   const AnyArray x = read_any(source, all, [&](const void* data, std::size_t n) { crc = crc32(data, n, crc); });
-  check(crc == member.crc32, all.what, ": its checksum is wrong: the file was changed");
+  check(crc == member.crc32, all.what, ": the checksum is wrong: the file was changed");
   return x;
 }
 

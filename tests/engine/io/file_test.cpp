@@ -40,7 +40,7 @@ TEST_CASE("file: reads at any place, and no further than the file goes") {
   CHECK(std::string(text) == "234");
   file.read(10, nullptr, 0);
   CHECK(error_of([&] { file.read(8, text, 3); }) ==
-        "cannot read '" + folder.path("a") + "': 3 bytes from byte 8 on are more than its 10");
+        "cannot read '" + folder.path("a") + "': 3 bytes from byte 8 on go beyond the end at byte 10");
   REFUSES(file.read(~std::uint64_t{0}, text, 3));
   CHECK(read_file(folder.path("a"), 10) == "0123456789");
   CHECK(error_of([&] { read_file(folder.path("a"), 9); }) ==
@@ -69,7 +69,7 @@ TEST_CASE("file: what is not read") {
   CHECK(refusal("loop") == "Too many levels of symbolic links");
   CHECK(refusal(std::string(300, 'x')) == "File name too long");
   CHECK(refusal("/") == "Is a directory");
-  CHECK(refusal("/dev/zero") == "it is no regular file");
+  CHECK(refusal("/dev/zero") == "it is not a regular file");
   CHECK(error_of([&] { read_file(folder.path(), 9); }) == "cannot read '" + folder.path() + "': Is a directory");
   REFUSES(read_file("/dev/zero", 100'000));
   CHECK(read_file("/dev/null", 9).empty());
@@ -166,10 +166,10 @@ TEST_CASE("file: what cannot be written says why, and stays") {
   CHECK(refusal(std::string(300, 'x')) == "File name too long");
   REFUSES(write_file(std::string("a\0b", 3), "x"));
   CHECK(refusal("/") == "Is a directory");
-  CHECK(refusal("/dev/null") == "it is no regular file");
+  CHECK(refusal("/dev/null") == "it is not a regular file");
   CHECK(fs::is_character_file("/dev/null"));
   REQUIRE(::mkfifo(folder.path("pipe").c_str(), 0600) == 0);
-  CHECK(refusal("pipe") == "it is no regular file");
+  CHECK(refusal("pipe") == "it is not a regular file");
   CHECK(folder.names() == "dangling loop old pipe");
 
   fs::permissions(folder.path("old"), fs::perms::owner_read | fs::perms::others_read);

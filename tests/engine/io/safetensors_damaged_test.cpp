@@ -51,7 +51,7 @@ TEST_CASE("safetensors, damaged: every bit flipped, in files with and without te
 TEST_CASE("safetensors, damaged: what the checksums say") {
   std::string file = file_of({{"a", mask({true, false})}, {"b", mask({true})}}, {{"step", "3"}});
   file.back() ^= 1;
-  CHECK(read_error(file) == "f: tensor 'b': its checksum is wrong: the file was changed");
+  CHECK(read_error(file) == "f: tensor 'b': the checksum is wrong: the file was changed");
   const SafetensorsFile opened_file = opened(file);
   CHECK(opened_file.mask(*opened_file.find("a")).to_vector() == std::vector<std::uint8_t>{1, 0});
   CHECK(error_of([&] { opened_file.mask(*opened_file.find("b")); }) == read_error(file));
@@ -77,7 +77,7 @@ TEST_CASE("safetensors, damaged: what the checksums say") {
   };
   CHECK(read_error(with_tensor_crcs("a505df1b")) == "(no error)");
   for (const char* const wrong : {"", "a505df1", "A505DF1B", "a505df1/", "a505df1b a505df1b"})
-    CHECK(read_error(with_tensor_crcs(wrong)) == "f: mote.crc32.tensors in its metadata is not 1 checksums");
+    CHECK(read_error(with_tensor_crcs(wrong)) == "f: metadata mote.crc32.tensors must have 1 checksums");
 }
 
 TEST_CASE("safetensors: files of others") {

@@ -93,21 +93,22 @@ void check_errors(const Cases& cases) {
 }
 
 TEST_CASE("safetensors, malformed: sizes and lengths") {
-  const std::string small = " bytes is too small for the 8 with which a file begins";
-  const std::string above = " bytes is above the limit of 100000000 (perhaps this is no safetensors file)";
-  Cases cases{{"", "f: its size of 0" + small},
-              {"1234567", "f: its size of 7" + small},
-              {file_with(""), "f: its header does not begin with '{'"},
-              {with_length(101), "f: its header of 101 bytes goes beyond the end at 108"},
-              {with_length(100'000'000), "f: its header of 100000000 bytes goes beyond the end at 108"}};
+  const std::string small = " bytes, too few for the length of its header (8 bytes)";
+  const std::string above = " bytes, above the limit of 100000000: is this a safetensors file?";
+  Cases cases{
+      {"", "f: the file has 0" + small},
+      {"1234567", "f: the file has 7" + small},
+      {file_with(""), "f: the header does not begin with '{'"},
+      {with_length(101), "f: the header of 101 bytes goes beyond the end of the file at byte 108"},
+      {with_length(100'000'000), "f: the header of 100000000 bytes goes beyond the end of the file at byte 108"}};
   for (const std::uint64_t n : {std::uint64_t(100'000'001), std::uint64_t(1) << 31, std::uint64_t(1) << 63,
                                 ~std::uint64_t(0), ~std::uint64_t(7)})
-    cases.push_back({with_length(n), "f: its header's length of " + std::to_string(n) + above});
+    cases.push_back({with_length(n), "f: the header would have " + std::to_string(n) + above});
   check_errors(cases);
 }
 
 TEST_CASE("safetensors, malformed: JSON") {
-  const std::string begin = "f: its header does not begin with '{'", at = "f: header: line 1, column ";
+  const std::string begin = "f: the header does not begin with '{'", at = "f: header: line 1, column ";
   const std::string value = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   Cases cases{{"\xef\xbb\xbf{}", begin},
               {"[]", begin},
@@ -163,24 +164,28 @@ TEST_CASE("safetensors, malformed: the fields of a tensor") {
 
 TEST_CASE("safetensors, malformed: offsets") {
   const std::string t = "f: tensor 't': ", b = "f: tensor 'b': ";
-  check_errors(
-      {{placed("8"), "f: tensor 't'.data_offsets must be an array, not an integer"},
-       {placed("[8]"), t + "its data_offsets must be 2 integers, not 1"},
-       {placed("[-1,7]"), "f: tensor 't'.data_offsets[0] is below 0"},
-       {placed("[8,0]"), t + "it ends at byte 0, before it begins at 8"},
-       {placed("[0,9223372036854775807]"),
-        t + "its 9223372036854775807 bytes do not fit [8] elements of type U8, which take 8"},
-       {placed("[0,7]"), t + "its 7 bytes do not fit [8] elements of type U8, which take 8"},
-       {placed("[1,9]"), t + "between the tensor before it, which ends at byte 0, and its begin at 1 is a gap"},
-       {many({{0, 8}}), accepted},
-       {many({{0, 4}}), "f: 4 bytes follow the last tensor"},
-       {many({{0, 9}}), "f: the file is cut off: of the 9 bytes of its tensors 8 are there"},
-       {many({{0, 3}, {4, 8}}), b + "between the tensor before it, which ends at byte 3, and its begin at 4 is a gap"},
-       {many({{0, 5}, {4, 8}}), b + "it begins at byte 4, in the tensor before it, which ends at 5"},
-       {many({{0, 8}, {2, 2}}), b + "it begins at byte 2, in the tensor before it, which ends at 8"},
-       {many({{0, 0}, {0, 4}, {4, 4}, {4, 4}, {4, 8}, {8, 8}}), accepted},
-       {many({{4, 8}, {4, 4}, {8, 8}, {0, 4}, {0, 0}}), accepted},
-       {file_with("{}", "12345678"), "f: 8 bytes follow the last tensor"}});
+  const auto after = [](int begin, int end, const char* what) {
+    return "the tensor begins at byte " + std::to_string(begin) + ", but the tensor before it ends at byte " +
+           std::to_string(end) + ": " + what;
+  };
+  const char *const gap = "there is a gap", *const overlap = "they overlap";
+  check_errors({{placed("8"), "f: tensor 't'.data_offsets must be an array, not an integer"},
+                {placed("[8]"), t + "its data_offsets must be 2 integers, not 1"},
+                {placed("[-1,7]"), "f: tensor 't'.data_offsets[0] is below 0"},
+                {placed("[8,0]"), t + "the tensor ends at byte 0, before its begin at byte 8"},
+                {placed("[0,9223372036854775807]"),
+                 t + "its 9223372036854775807 bytes do not fit [8] elements of type U8, which take 8"},
+                {placed("[0,7]"), t + "its 7 bytes do not fit [8] elements of type U8, which take 8"},
+                {placed("[1,9]"), t + after(1, 0, gap)},
+                {many({{0, 8}}), accepted},
+                {many({{0, 4}}), "f: 4 bytes follow the last tensor"},
+                {many({{0, 9}}), "f: the file is cut off: the tensors need 9 bytes, the file has 8"},
+                {many({{0, 3}, {4, 8}}), b + after(4, 3, gap)},
+                {many({{0, 5}, {4, 8}}), b + after(4, 5, overlap)},
+                {many({{0, 8}, {2, 2}}), b + after(2, 8, overlap)},
+                {many({{0, 0}, {0, 4}, {4, 4}, {4, 4}, {4, 8}, {8, 8}}), accepted},
+                {many({{4, 8}, {4, 4}, {8, 8}, {0, 4}, {0, 0}}), accepted},
+                {file_with("{}", "12345678"), "f: 8 bytes follow the last tensor"}});
 }
 
 TEST_CASE("safetensors, malformed: floods, in bounded memory; in a time that grew with their square it would not end") {
@@ -219,7 +224,7 @@ TEST_CASE("safetensors, malformed: 50,000 tensors, sound or not, and texts") {
   const std::size_t smallest_entry = tensors.size() / static_cast<std::size_t>(n);
   CHECK(bounded_error(file_with(tensors + "}"), 2 + (sizeof(TensorEntry) + 16) / smallest_entry) == accepted);
   CHECK(bounded_error(file_with(one_range + "}", "12345678"), 2 + (sizeof(TensorEntry) + 16) / smallest_entry) ==
-        "f: tensor '1': it begins at byte 0, in the tensor before it, which ends at 8");
+        "f: tensor '1': the tensor begins at byte 0, but the tensor before it ends at byte 8: they overlap");
   CHECK(bounded_error(file_with("{\"__metadata__\":" + texts + "}}")).find("there are more than") != std::string::npos);
   const std::string twice = tensors + R"(,"7777":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})";
   CHECK(read_error(file_with(twice)) == "f: tensor '7777' occurs twice");

@@ -161,7 +161,7 @@ TEST_CASE("safetensors: on the disk") {
   save_safetensors(path, {{"a", Array(real(1))}});
   check_all(file);  // opened before, and still whole
   std::filesystem::resize_file(path, 100);
-  CHECK(error_of([&] { SafetensorsFile{path}; }).starts_with(path + ": its header of "));
+  CHECK(error_of([&] { SafetensorsFile{path}; }).starts_with(path + ": the header of "));
   CHECK(error_of([&] { SafetensorsFile{folder.path("none")}; }).starts_with("cannot read '" + folder.path("none")));
   CHECK(error_of([&] { SafetensorsFile{folder.path()}; }).starts_with("cannot read '" + folder.path()));
 }

@@ -318,21 +318,21 @@ TEST_CASE("torch file: pickles that ask for what is no plain value") {
   const std::string subclass = "ctorch._tensor\n_rebuild_from_type_v2\n(";
   CHECK(object(subclass + subclass.substr(0, subclass.size() - 1) + "ca\nB\n)}tR") == "a.B");
   CHECK(pickle_error("ctorch\nFloatStorage\n\n").find("opcode 0x0a") != std::string::npos);
-  CHECK(pickle_error("ctorch\nSize") == "x.pt: its pickle is cut off");
-  const std::string kind = "x.pt: its pickle has a value of another kind than is needed there",
-                    container = "x.pt: its pickle has a container of another kind than is needed there",
-                    missing = "x.pt: its pickle takes what is not there";
+  CHECK(pickle_error("ctorch\nSize") == "x.pt: the pickle is cut off");
+  const std::string kind = "x.pt: the pickle has a value of the wrong kind",
+                    container = "x.pt: the pickle has a container of the wrong kind",
+                    missing = "x.pt: the pickle takes a value from an empty stack";
   for (const std::string& pickle : {"NQ"s, "NNa"s, "K\1)R"s, "NN)\x87Q"s})
-    CHECK(pickle_error(pickle).starts_with("x.pt: its pickle "));
+    CHECK(pickle_error(pickle).starts_with("x.pt: the pickle "));
   CHECK(pickle_error("K\1)R") == kind);
   CHECK(pickle_error("}Na") == container);
-  CHECK(pickle_error(")Q") == "x.pt: its pickle asks for what is no storage");
+  CHECK(pickle_error(")Q") == "x.pt: the pickle refers to something other than a storage");
   for (const std::string& pickle :
        {""s, "a"s, "]a"s, "t"s, "q\1"s, "h\1"s, "Nq\1h\2"s, "j\1\0\0\0"s, "K\1\x86"s, "](Na"s, "N(\x85"s, "](R"s, "u"s})
     CHECK(pickle_error(pickle) == missing);
   CHECK(pickle_error("}(Nu") == "x.pt: a dict has a key without a value");
   CHECK(pickle_error("}(K\1NJ\1\0\0\0Nu"s) == "x.pt: a dict has a key twice");
-  CHECK(pickle_error("X\xff\xff\xff\xff") == "x.pt: its pickle is cut off");
+  CHECK(pickle_error("X\xff\xff\xff\xff") == "x.pt: the pickle is cut off");
   for (const char* const op : {"S", "I1\n", "i", "o", "P", "d", "l", "2", "U\1a", "\x8f"})
     CHECK(pickle_error(op).find(", which no file of torch.save has") != std::string::npos);
   CHECK(same(parsed(with_pickle("\x8a\0\x8a\1\xff\x8a\2\xff\0\x87"s)), tuple({number(0), number(-1), number(255)})));
@@ -352,14 +352,14 @@ TEST_CASE("torch file: what nests deeply, holds itself, or doubles") {
   CHECK(pickle_error("]q\1h\1a") == deep);
   CHECK(pickle_error("}q\1K\1h\1s") == deep);
   CHECK(pickle_error("]q\1(h\1\x85q\2h\2h\1e") == deep);
-  const std::string many = "x.pt: its pickle makes more than 2621";
+  const std::string many = "x.pt: the pickle makes more than 2621";
   std::string doubled = "Nq\1";
   for (int i = 0; i < 60; ++i) doubled += "h\1\x86q\1";
   CHECK(pickle_error("N" + times(40, "q\1h\1\x86")).starts_with(many));
   CHECK(pickle_error("]q\1" + times(40, "]q\2(h\1h\1eh\2q\1a")).starts_with("x.pt: "));
   CHECK(pickle_error("X" + "\0\0\1\0"s + std::string(65536, 'a') + "q\1" + times(12, "h\1h\1\x86q\1"))
             .starts_with("x.pt: "));
-  CHECK(pickle_error("(" + times(300'000, "N") + "t").starts_with("x.pt: its pickle makes more than 27"));
+  CHECK(pickle_error("(" + times(300'000, "N") + "t").starts_with("x.pt: the pickle makes more than 27"));
   CHECK(pickle_error("](" + times(200'000, "N") + "e") == "(no error)");
 }
 
@@ -391,7 +391,7 @@ TEST_CASE("torch file: tensors that do not fit their storage") {
   CHECK(refused(INT64_MAX, {3, 0}, {1, 1}) == "(no error)");
   CHECK(refused(0, std::vector<Index>(9, 1), std::vector<Index>(9, 1)) == "(no error)");
   CHECK(refused(0, {1024, 1024}, {0, 0}) == "(no error)");
-  const std::string none = "x.pt: a tensor does not fit its storage of 4 elements";
+  const std::string none = "x.pt: a tensor goes beyond its storage of 4 elements";
   const Index huge = Index{1} << 60, most = INT64_MAX;
   CHECK(refused(1, {2, 2}, {2, 1}) == none);
   CHECK(refused(-1, {2}, {1}) == none);
@@ -410,16 +410,16 @@ TEST_CASE("torch file: tensors that do not fit their storage") {
     CHECK_SENTENCE(refused(0, shape, std::vector<Index>(shape.size(), 0)));
   std::string many = "(";
   for (int i = 0; i < 100; ++i) many += tensor_pickle(4, 0, {100, 200}, {0, 0});
-  CHECK(pickle_error(many + "t", {four}).starts_with("x.pt: its tensors have more than 1"));
+  CHECK(pickle_error(many + "t", {four}).starts_with("x.pt: the tensors have more than 1"));
 
   CHECK(pickle_error(tensor_pickle(5, 0, {1}, {1}), {four}) ==
-        "x.pt: its storage 0 has another type or number of elements than its pickle says");
+        "x.pt: storage 0 has another type or number of elements than the pickle says");
   for (const Index n : {huge, most, INT64_MIN, Index{-4}, Index{0}, Index{3}})
-    CHECK(pickle_error(tensor_pickle(n, 0, {1}, {1}), {four}).starts_with("x.pt: its storage 0 has another "));
+    CHECK(pickle_error(tensor_pickle(n, 0, {1}, {1}), {four}).starts_with("x.pt: storage 0 has another "));
   CHECK(pickle_error(tensor_pickle(4, 0, {1}, {1}) + tensor_pickle(4, 0, {1}, {1}, "Int") + "\x86", {four})
-            .starts_with("x.pt: its storage 0 has another "));
+            .starts_with("x.pt: storage 0 has another "));
   CHECK(pickle_error(tensor_pickle(4, 0, {1}, {1}, "Float"), {four + "x"}).find("checksum") != std::string::npos);
-  CHECK(pickle_error(tensor_pickle(4, 0, {1}, {1})) == "x.pt: it has no member data/0, as a file of torch.save has");
+  CHECK(pickle_error(tensor_pickle(4, 0, {1}, {1})) == "x.pt: the archive has no member data/0: torch.save writes one");
   CHECK(pickle_error(tensor_pickle(2, 0, {2}, {1}, "Bool"), {"\1\2"}) ==
         "x.pt: member 'a/data/0': boolean 1 is neither 0 nor 1");
   const std::string third("\x55\x55\x55\x55\x55\x55\xd5\x3f", 8);

@@ -70,7 +70,8 @@ TEST_CASE("zip: archives that are not zip64, and what is wrong with them") {
   CHECK(plain.substr(members.at("a").offset, members.at("a").size) == "hello");
   CHECK((members.at("b/c").size == 0 && members.at("b/c").crc32 == 0));
 
-  const std::string none = "x.zip: it does not end as a zip archive does";
+  const std::string none =
+      "x.zip: the file does not end as a zip archive does: is it cut off, or another kind of file?";
   CHECK(error("") == none);
   CHECK(error("PK\5\6") == none);
   CHECK(error(plain + "a comment") == none);
@@ -80,7 +81,8 @@ TEST_CASE("zip: archives that are not zip64, and what is wrong with them") {
   CHECK_SENTENCE(error(with(plain, second, 0, 4)));
   CHECK_SENTENCE(error(with(plain, second + 28, 4, 2)));
   CHECK_SENTENCE(error(with(plain, second + 32, 0xffff, 2)));
-  const std::string stored = "x.zip: member 'a' is compressed or encrypted, and mote reads what is stored as it is";
+  const std::string stored =
+      "x.zip: member 'a' is compressed or encrypted: mote reads only members that are stored uncompressed";
   CHECK(error(with(plain, directory + 10, 8, 2)) == stored);
   CHECK(error(with(plain, directory + 8, 1, 2)) == stored);
   CHECK(error(with(plain, directory + 20, 4, 4)) == stored);

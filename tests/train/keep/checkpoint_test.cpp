@@ -154,8 +154,8 @@ TEST_CASE("checkpoint: all differences are named at once, and nothing has change
   Run other(wider);
   const std::string error = refused(other, path);
   for (const char* const part :
-       {"does not fit this run:", "'model.transformer.wte.weight' is [5, 8] in the file and [5, 12] here",
-        "'model.lm_head.weight'", "'config.n_embd' is 8 in the file and 12 here",
+       {"does not fit this run:", "'model.transformer.wte.weight' is [5, 8] in the file, but [5, 12] in this run",
+        "'model.lm_head.weight'", "'config.n_embd' is 8 in the file, but 12 in this run",
         "optimizer: AdamW: this state does not fit"})
     CHECK_MESSAGE((error.find(part) != std::string::npos) == (std::string(part) != "'model.lm_head.weight'"), error);
 
@@ -165,15 +165,15 @@ TEST_CASE("checkpoint: all differences are named at once, and nothing has change
   list.add("speed", fewer.step);
   const std::string names = error_of([&] { list.load(path); });
   CHECK(names.find("'speed' is missing in the file") != std::string::npos);
-  CHECK(names.find("'step' is in the file and not in this run") != std::string::npos);
-  CHECK(names.find("'optimizer.steps' is in the file and not in this run") != std::string::npos);
+  CHECK(names.find("'step' is in the file, but not in this run") != std::string::npos);
+  CHECK(names.find("'optimizer.steps' is in the file, but not in this run") != std::string::npos);
   REFUSES(list.add("model", fewer.step));
   REFUSES(list.add("", fewer.step));
   for (const char* const name : {"model.x", "speed.limit", "speed"}) REFUSES(list.add(name, fewer.step));
   REFUSES(list.add("model.x", fewer.step));
   for (const char* const name : {"mote", "mote.version", "format"})
     CHECK(error_of([&] { list.add(name, fewer.step); }) ==
-          "checkpoint: '" + std::string(name) + "' is a name of the file's own");
+          "checkpoint: '" + std::string(name) + "' is a name that mote's files use themselves");
   Checkpoint reversed;
   reversed.add("a.b", fewer.step);
   REFUSES(reversed.require("a", small()));
@@ -247,7 +247,7 @@ TEST_CASE("checkpoint: other files, newer versions, and files that were cut or c
   CHECK(error_of([&] { run.checkpoint.load(path); }).find(path) != std::string::npos);
   save_safetensors(path, {{"x", Array::zeros({2})}});
   CHECK(refused(run, path) ==
-        "checkpoint: " + path + " is no checkpoint (load() reads the weights of any safetensors file)");
+        "checkpoint: " + path + " is not a checkpoint (load() reads the weights of any safetensors file)");
   save_safetensors(path, {}, {{"mote.checkpoint", "2"}});
   CHECK(refused(run, path) == "checkpoint: " + path + " has version 2, and this mote reads versions up to 1");
   Run trained;

@@ -177,7 +177,7 @@ TEST_CASE("exchange: another trainer's AdamW is read by its list of parameters; 
     CHECK(changed([&](TorchValue& s) {
             for (TorchItem& e : group(s, 1))
               if (e.key == decltype(e.key)(option)) e.value = {true};
-          }) == std::string("torch: the optimizer has ") + option + ", which AdamW here does not have");
+          }) == std::string("torch: the optimizer uses ") + option + ": mote's AdamW does not have it");
   CHECK(changed([&](TorchValue& s) { params(s, 0)[1] = params(s, 0)[0]; }) ==
         "torch: the optimizer has parameter 0 twice");
   CHECK(changed([&](TorchValue& s) {
@@ -201,7 +201,7 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
   CHECK(one.state().arrays.empty());
   REFUSES(set_torch_optimizer_state(optimizer, {Index(1)}));
   const TorchObject best{"numpy.core.multiarray.scalar"};
-  CHECK(error_of([&] { detail::count_of({best}, "n"); }) == "torch: n is no number: its class is " + best.name);
+  CHECK(error_of([&] { detail::count_of({best}, "n"); }) == "torch: n must be a number, not " + best.name);
   CHECK(detail::count_of({TorchTensor{Array(3)}}, "n") == 3);
   for (const double n : {-1.0, 1e300, std::nan(""), 5.5}) REFUSES(detail::count_of({n}, "n"));
   REFUSES(detail::count_of({TorchTensor{Array::zeros({2})}}, "n"));
@@ -215,10 +215,11 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
     return error_of([&] { load_state_dict(other, there, {.strict = strict}); });
   };
   CHECK(loaded({best}, {bias}, false) == "(no error)");
-  CHECK(loaded({best}, {bias}).ends_with("\n  'best' has no place here"));
-  CHECK(loaded({1.0}, {best}, false).ends_with("\n  'bias' is of class " + best.name + " there and [1] here"));
+  CHECK(loaded({best}, {bias}).ends_with("\n  'best' is not in the model"));
+  CHECK(
+      loaded({1.0}, {best}, false).ends_with("\n  'bias' is of class " + best.name + ", the model needs a tensor [1]"));
   CHECK(loaded({1.0}, {TorchTensor{IntArray({1})}}, false)
-            .ends_with("\n  'bias' is of class torch.Tensor of integers there and [1] here"));
+            .ends_with("\n  'bias' is of class torch.Tensor of integers, the model needs a tensor [1]"));
   SGD sgd(decay_groups(model, 0), {.momentum = 0.9});
   train(model, sgd, 1);
   REFUSES(torch_optimizer_state(sgd.state(), sgd.groups(), {}));

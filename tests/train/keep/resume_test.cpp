@@ -212,10 +212,10 @@ TEST_CASE("resume: another data set or batch size is refused, and so is a positi
   };
   CHECK(refused(10, {.batch_size = 4, .shuffle = true}) == "(no error)");
   CHECK(refused(11, {.batch_size = 4, .shuffle = true}) ==
-        start + "\n  'batches.dataset_size' is 10 in the file and 11 here");
+        start + "\n  'batches.dataset_size' is 10 in the file, but 11 in this run");
   CHECK(refused(10, {.batch_size = 5}) == start +
-                                              "\n  'batches.batch_size' is 4 in the file and 5 here"
-                                              "\n  'batches.shuffle' is true in the file and false here");
+                                              "\n  'batches.batch_size' is 4 in the file, but 5 in this run"
+                                              "\n  'batches.shuffle' is true in the file, but false in this run");
   for (const Index next : {-1, 11, 5}) {  // 5 without an order
     save_safetensors(path, {{"batches.order", IntArray({0})}, {"batches.rows", IntArray({0})}},
                      {{"mote.checkpoint", "1"},

@@ -244,14 +244,14 @@ TEST_CASE("Run: a folder that is another's by now, a log that somebody cut, a pi
           std::filesystem::rename(a, moved);
           Net net(Generator(2));
           Run(data, subject_of(net), r, {.folder = a, .seed = 2}).train([](const RunEvent&) {});
-        }) == "cannot write into '" + a + "': it is no longer the folder that this run began in");
+        }) == "cannot write into '" + a + "': it was moved or replaced since this run began");
   const std::string b = folder.path("b");
   CHECK(interfered(b, [&] {
           std::filesystem::resize_file(b + "/log.jsonl", 100);
         }).starts_with("somebody has changed '" + b + "/log.jsonl': it has "));
   const std::string c = folder.path("c");
   CHECK(interfered(c, [&] { ::mkfifo((c + "/report.html").c_str(), 0600); }) ==
-        "cannot write '" + c + "/report.html': it is no regular file");
+        "cannot write '" + c + "/report.html': it is not a regular file");
 }
 
 /// A net that reads ids and one that gives values.

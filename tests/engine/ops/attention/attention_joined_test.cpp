@@ -83,7 +83,8 @@ TEST_CASE("attention over joined heads: what does not fit is a sentence") {
   };
   CHECK(joined(x, row, x) == "split_heads: x [3, 8] must be [B, T, C]");
   CHECK(joined(x, x, odd) == "split_heads: x [2, 3, 9] does not hold 2 heads");
-  CHECK(joined(x, x, Array::zeros({2, 4, 8})) == "attention: k [2, 2, 3, 4] and v [2, 2, 4, 4] differ in their length");
+  CHECK(joined(x, x, Array::zeros({2, 4, 8})) ==
+        "attention: k [2, 2, 3, 4] and v [2, 2, 4, 4] differ in length, the last extent but one");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lesson 12. Sampling: how a model writes, one token after the other; what temperature, top-k and top-p do; and why the
+// Lesson 13. Sampling: how a model writes, one token after the other; what temperature, top-k and top-p do; and why the
 // tokens before need not be computed again.
 #include <cmath>
 
@@ -117,7 +117,7 @@ void lesson() {
       "\nTry: min_p, which keeps what is at least so many times as likely as the likeliest (models/gpt.h).\n"
       "If a text is longer than block_size, generate() drops the first token. The others then have other places, so\n"
       "other keys and values: it drops the cache, too.\n"
-      "Now read models/choose_token.cpp, models/generate.cpp and examples/lessons/13_training.cpp.\n");
+      "Now read models/choose_token.cpp, models/generate.cpp and examples/lessons/14_optimizers.cpp.\n");
 }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Lesson 18. Encoder and decoder: one model reads a row, another writes a row and looks at what was read.
+// Lesson 20. Encoder and decoder: one model reads a row, another writes a row and looks at what was read.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace {
 // digit is written; and each that is written may depend on those written before.
 constexpr Index digits = 10, start = 10, T = 8, C = 32;  // start: what stands before the first digit to be written
 
-/// Lesson 17's model without the last matrix: every digit may look at all, on both sides. [B, T] -> [B, T, C]
+/// Lesson 19's model without the last matrix: every digit may look at all, on both sides. [B, T] -> [B, T, C]
 struct Encoder : Layer<Encoder> {
   Embedding digit{digits, C, Generator(1)}, place{T, C, Generator(2)};
   LayerNorm ln_1{C}, ln_2{C}, ln{C};
@@ -38,7 +38,7 @@ struct Encoder : Layer<Encoder> {
   }
 };
 
-/// Lesson 11's model, a GPT, and between attention and MLP a second attention, the cross-attention: queries come
+/// Lesson 12's model, a GPT, and between attention and MLP a second attention, the cross-attention: queries come
 /// from here, "what do I need for the next digit?"; keys and values come from what the encoder made of the other row.
 struct Decoder : Layer<Decoder> {
   bool crosses = true;

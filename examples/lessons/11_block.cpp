@@ -1,4 +1,4 @@
-// Lesson 10. A transformer is a stack of blocks. One, part by part: norm, sum, MLP, and how large weights should begin.
+// Lesson 11. A transformer is a stack of blocks. One, part by part: norm, sum, MLP, and how large weights should begin.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,9 +27,11 @@ void norm_in_numbers() {
   claim(LayerNorm(4)(x).to_vector() == y.to_vector(), "mote's layer LayerNorm gives the same, to the last bit");
 }
 enum class Without { nothing, sum, norm, mlp };
-/// First the tokens hear each other: attention. Then each thinks for itself: the MLP, lesson 4's two matrices with a
-/// relu between them, whose corner is rounded here (gelu). The norm stands before each. What comes of it is added to x,
-/// a residual: nothing known is lost, and backward the sum hands the whole gradient to x, whatever the part does.
+/// First the tokens hear each other: attention. Then each thinks for itself: the MLP. That is lesson 4's two matrices
+/// with a relu between them, whose corner is rounded here (gelu). What a part finds is added to x, a residual. So x runs
+/// through all blocks as one sum, the residual stream: nothing known is lost. Backward, the sum hands the whole gradient
+/// to x, whatever the part does. The norm stands before a part, not behind the sum. There it would rescale the stream in
+/// every block, and the gradient on its way back, too.
 struct Block : Layer<Block> {
   Without without;
   LayerNorm ln_1, ln_2;
@@ -126,7 +128,7 @@ void lesson(const char* file) {
         "far too large first weights harm both; far too small ones only one: past sixteen the sum carries x");
   std::printf(
       "\nGiven a file's name it draws a block. Try: 100 without the sum in part 2, 20 without the norm in 3.\n"
-      "Now read examples/lessons/11_gpt_on_one_page.cpp: the whole model.\n");
+      "Now read examples/lessons/12_gpt_on_one_page.cpp: the whole model.\n");
 }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Lesson 14. How an induction head appears: one that finds what came after the same letter before, with the help of
+// Lesson 16. How an induction head appears: one that finds what came after the same letter before, with the help of
 // heads in the layer below. Nobody asks for it, and one layer cannot have it, as matters() will show.
 #include <algorithm>
 #include <array>
@@ -126,7 +126,7 @@ void lesson() {
   std::printf(
       "\nTry: rows of one period only: is it an induction head, or do places alone tell where to look? No positions\n"
       "(config.position = Position::none): the mask still tells how many tokens stand before. Who looks back now?\n"
-      "Now read nn/head_pictures.h, which draws what heads see, and examples/lessons/15_why_it_is_fast.cpp.\n");
+      "Now read nn/head_pictures.h, which draws what heads see, and examples/lessons/17_why_it_is_fast.cpp.\n");
 }
 }  // namespace
 

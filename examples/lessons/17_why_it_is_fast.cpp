@@ -1,4 +1,4 @@
-// Lesson 15. Why is it fast? One product of matrices in three ways, and mote's: the same arithmetic in other orders.
+// Lesson 17. Why is it fast? One product of matrices in three ways, and mote's: the same arithmetic in other orders.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -118,7 +118,7 @@ void lesson() {
   claim(one.to_vector() == many.to_vector(), "on all threads mote's C has the bits that it has on one");
   std::printf(
       "\nTry: blocks of 2 x 4 and of 8 x 4: which is faster? large = 512: which ways are slower for each product?\n"
-      "Now read examples/lessons/16_keep_it.cpp: a training that was killed goes on.\n");
+      "Now read examples/lessons/18_keep_it.cpp: a training that was killed goes on.\n");
 }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Lesson 11. A GPT on one page: the whole model in ops, trained on names; equal to models/gpt in every bit.
+// Lesson 12. A GPT on one page: the whole model in ops, trained on names; equal to models/gpt in every bit.
 #include <cmath>
 #include <vector>
 
@@ -57,7 +57,7 @@ struct PageGPT : Layer<PageGPT> {
   Parameter tokens = matrix(V, C), positions = matrix(T, C), ln_f = vector(C, 1), ln_f_bias = vector(C);
   std::vector<Block> blocks{L};
 
-  // First weights are GPT-2's 0.02: of lesson 10's 1 / sqrt(C) that is half at its width of 768, and a ninth here. At
+  // First weights are GPT-2's 0.02: of lesson 11's 1 / sqrt(C) that is half at its width of 768, and a ninth here. At
   // first a block changes x but little; x is kept, and blocks have to learn first what to add. Small token vectors make
   // small logits: it begins by guessing. What 2 L parts add to x is about sqrt(2 L) times as large as what one adds, as
   // roots are what such sums grow like (lesson 7). So the last matrix of each part is divided by that.
@@ -88,7 +88,7 @@ template <class Model>
 std::vector<real> train(const Model& model) {
   const Generator random(2);
   const auto [ids, targets] = name_rows(T);
-  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});  // lesson 13
+  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});  // lesson 14
   std::vector<real> losses;
   for (int step = 0; step <= 400; ++step) {
     const std::vector<Index> some = randint(0, ids.shape()[0], {32}, random).to_vector();
@@ -135,7 +135,7 @@ void lesson() {
   claim(equal && ours.size() == theirs.size(), "and the same weights at the end: this page is the library's model");
   std::printf(
       "\nTry: leave out the positions; give a block's x to the next without `x +`; 1 / sqrt(C) in the blocks.\n"
-      "Now read models/gpt.cpp, which is this page with options, and examples/lessons/12_sampling.cpp.\n");
+      "Now read models/gpt.cpp, which is this page with options, and examples/lessons/13_sampling.cpp.\n");
 }
 }  // namespace
 

@@ -1,10 +1,8 @@
-// Lesson 13. Training: from a step downhill to AdamW, by hand and to the last bit; and grokking, the rule found late.
+// Lesson 14. Optimizers: from a step downhill to momentum and AdamW, by hand and to the last bit; clipping.
 #include <cmath>
 
 #include "engine/engine.h"
 #include "examples/lessons/lesson.h"
-#include "models/gpt.h"
-#include "train/tasks/modular_addition.h"
 #include "train/train.h"
 
 using namespace mote;
@@ -52,8 +50,8 @@ std::vector<std::pair<double, double>> walk(const char* name, auto rule, Optimiz
   }
   return path;
 }
-void valley() {
-  std::printf("1. From a = b = 1 down the valley (a^2 + 100 b^2) / 2, whose gradient is (a, 100 b). a and b after\n%s",
+void lesson() {
+  std::printf("From a = b = 1 down the valley (a^2 + 100 b^2) / 2, whose gradient is (a, 100 b). a and b after\n%s",
               "                                  1 step            2 steps          100 steps          200 steps\n");
   const auto w = [] { return std::vector<ParameterGroup>{{.parameters = {{"w", Parameter(Array::full({2}, 1))}}}}; };
   const auto slow = walk("SGD, lr 0.019", sgd, SGD(w(), {.lr = 0.019}));
@@ -73,61 +71,10 @@ void valley() {
   }
   std::printf("   With one odd gradient at step 100, 1000: a = %.4f after 200; clipped to 1: %.4f\n", odd.w, cut.w);
   claim(std::abs(odd.w) > 20 * std::abs(cut.w), "one odd gradient throws AdamW off for long; clipped it does not");
-}
-/// Scores for the sum, by a block of lesson 10, at "=" alone: of a and b only what attention hears is needed.
-Tensor scores(const GPT& model, const IntArray& ids) {
-  const TransformerBlock& block = model.transformer.h[0];
-  const Tensor x = model.transformer.embed(ids), y = select(x + block.attn(block.ln_1(x)), 1, 2);
-  return model.lm_head((*model.transformer.ln_f)(y + (*block.mlp)((*block.ln_2)(y))));
-}
-/// Trains as long as go_on(model, step), asked at every 50th. New in the loop is clipping: where the gradient's norm,
-/// sqrt(sum of all g^2), is above 1, each g is divided by it. And the learning rate rises first (warm-up), as AdamW's
-/// first step moves w by all of lr (part 1: 0.05), be g chance or not; then it falls slowly (cool-down), to settle.
-double train(const Task& task, const Batch& batch, double decay, const std::function<bool(const GPT&, int)>& go_on) {
-  const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
-  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // squares of about 50 steps: these are few
-  for (int step = 0;; ++step) {
-    optimizer.zero_grad();
-    const Tensor loss = cross_entropy(scores(model, batch.ids), batch.targets.select(1, 2));
-    if (step % 50 == 0 && !go_on(model, step)) return number(loss);
-    loss.backward();
-    clip_grad_norm(optimizer.parameters(), 1);
-    optimizer.set_learning_rate(1e-2 * std::min(1.0, (step + 1) / 11.0) * (1 - 0.9 * step / 4000));
-    optimizer.step();
-  }
-}
-void lesson() {
-  valley();
-  const ModularAdditionTask task;
-  const Questions trained = task.evaluation(1000, Split::train), others = task.evaluation(1000);
-  const int pairs = int(task.pairs(Split::train));
-  std::printf("\n2. A GPT of one block reads a, b and =, and is to say (a + b) mod 31: for 16, then %d of 961 pairs\n",
-              pairs);
-  const double loss = train(task, task.batch(16, Split::train, Generator(3)), 1, [](auto&, int t) { return t < 200; });
-  claim(loss < 0.3, "the first test of any model: it learns 16 pairs by heart, to a loss of " + std::to_string(loss));
-  const auto right = [](const GPT& model, const Questions& q) {
-    const NoGrad no_grad;
-    return number(mean(tensor(argmax(scores(model, q.prompts)) == q.answers.select(1, 0))));
-  };
-  double by_heart = 0, last = 1500, unseen = 0;
-  for (const double decay : {1, 0}) {
-    std::printf("   with a weight decay of %g\n", decay);
-    train(task, task.batch(pairs, Split::train, Generator(2)), decay, [&](auto& model, int step) {
-      const double known = right(model, trained);
-      unseen = right(model, others);
-      std::printf("   step %4d: right for %3.0f %% of them, %3.0f %% of all others\n", step, 100 * known, 100 * unseen);
-      if (by_heart == 0 && known > 0.98 && unseen < 0.1) by_heart = step;
-      if (unseen > 0.95) last = step;
-      return step < last;
-    });
-  }
-  claim(by_heart > 0 && last > 2 * by_heart, "grokking: it knows the pairs by heart, and much later the rule");
-  claim(unseen < 0.5, "decay does it: without, the others stay wrong for all that time");
   std::printf(
-      "\nTry: use x alone in scores(): does the first test notice? Weight decay 0.3: when does it find the rule?\n"
-      "Now read train/optim/adamw.h, train/loop/fit.cpp and examples/lessons/14_induction.cpp: "
-      "what a model finds inside.\n");
+      "\nTry: SGD with lr 0.02, and AdamW with lr 0.5: what happens? Which betas forget the odd gradient sooner?\n"
+      "Now read train/optim/adamw.h, train/loop/fit.cpp and examples/lessons/15_grokking.cpp: a rule found late.\n");
 }
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "SGD; AdamW; warm-up; clipping; weight decay; grokking"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "SGD; AdamW; clipping"); }

@@ -1,4 +1,4 @@
-// Lesson 17. Filling in: a model that may look at both sides finds the word that is hidden. The heart of BERT.
+// Lesson 19. Filling in: a model that may look at both sides finds the word that is hidden. The heart of BERT.
 #include <array>
 #include <vector>
 
@@ -52,7 +52,7 @@ Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
 }
 
 /// An encoder: it writes nothing, but reads a row, and makes of every word a vector that has heard the others. This is
-/// a model as in lesson 11, of one block of two heads (BERT: 12 blocks of 12). What matters is the mask: a GPT says
+/// a model as in lesson 12, of one block of two heads (BERT: 12 blocks of 12). What matters is the mask: a GPT says
 /// what comes next, so it must not see it; here a word may look at all, on both sides.
 struct Encoder : Layer<Encoder> {
   Parameter token{normal(0, 0.02, {V, C}, Generator(1)).array()}, place{normal(0, 0.02, {T, C}, Generator(2)).array()};
@@ -130,7 +130,7 @@ void lesson() {
   claim(both.own > 60, "most of it, " + std::to_string(int(both.own)) + " %, goes to who and what of its own clause");
   std::printf(
       "\nTry: hide both verbs of a row. Hide who instead: what does the loop that draws `what` give away of it?\n"
-      "Now read examples/lessons/18_encoder_decoder.cpp: an encoder that reads, and a decoder that writes.\n");
+      "Now read examples/lessons/20_encoder_decoder.cpp: an encoder that reads, and a decoder that writes.\n");
 }
 
 }  // namespace

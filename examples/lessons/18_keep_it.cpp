@@ -1,4 +1,4 @@
-// Lesson 16. Keep it: a killed training goes on from a file as if nothing had happened. What must be in the file?
+// Lesson 18. Keep it: a killed training goes on from a file as if nothing had happened. What must be in the file?
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -25,7 +25,7 @@ struct Training {
   Checkpoint checkpoint;
   Training() {
     checkpoint.add("model", model);          // the weights, and the random numbers that dropout is drawn by
-    checkpoint.add("optimizer", optimizer);  // lesson 13's two means for each weight, and of how many steps they are
+    checkpoint.add("optimizer", optimizer);  // lesson 14's two means for each weight, and of how many steps they are
     checkpoint.add("batches", batches);      // the random numbers that batches are drawn by
     checkpoint.add("step", step);
   }
@@ -122,7 +122,7 @@ void lesson() {
   damage(file("resumed"), resumed);
   std::printf(
       "\nTry: kill -9 `train copy --out_dir run` and go on by `train --resume run`. What must SGD keep?\n"
-      "Now read train/README.md, and examples/lessons/17_fill_in.cpp: two more models, "
+      "Now read train/save_and_resume.md, and examples/lessons/19_fill_in.cpp: two more models, "
       "which read what a GPT may not.\n");
 }
 
