@@ -47,7 +47,7 @@ endfunction()
 
 # Public is every header but those of kernels/target and those with code that each source is to have a copy of.
 foreach(file IN LISTS files)
-  if(NOT file MATCHES "lanes_(vector|pair)" AND file MATCHES "/kernels/target/lanes_(.*)\\.h$")
+  if(NOT file MATCHES "lanes_(vector|pair|wasm)" AND file MATCHES "/kernels/target/lanes_(.*)\\.h$")
     list(APPEND targets ${CMAKE_MATCH_1})
   elseif(file MATCHES "\\.cpp$" AND NOT file MATCHES "/kernels/target/")
     list(APPEND sources ${file})
@@ -94,6 +94,9 @@ set(source "// mote's sources, ${head}#ifndef MOTE_TARGET_NAME  // else this fil
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define MOTE_WITH_NEON
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#define MOTE_WITH_SIMD128
 #endif
 #define MOTE_WITH_PORTABLE\n")
 write(source ${sources})

@@ -13,6 +13,30 @@ const Table& portable_table();
 const Table& avx2_table();
 const Table& avx512_table();
 const Table& neon_table();
+const Table& simd128_table();
+const Table& relaxed_table();
+
+namespace {
+
+/// Whether these kernels round a product and a sum together. WebAssembly's relaxed SIMD leaves that to the machine.
+/// With share = f + 1, lerp computes f (x - y) + x. Here that is (1 + h)^2 - (1 + 2 h) with h = 2^-12, times 2^i: h^2
+/// if it is rounded once, and 0 if the square is rounded first.
+[[maybe_unused]] bool rounds_once(const Table& t) {
+  constexpr Index n = 16;
+  constexpr real h = real(1) / 4096;
+  real x[n], y[n];
+  for (Index i = 0; i < n; ++i) {
+    const real scale = static_cast<real>(1 << i);
+    x[i] = -(1 + 2 * h) * scale;
+    y[i] = x[i] - (1 + h) * scale;
+  }
+  t.lerp(x, 2 + h, y, n);
+  for (Index i = 0; i < n; ++i)
+    if (y[i] != h * h * static_cast<real>(1 << i)) return false;
+  return true;
+}
+
+}  // namespace
 
 std::vector<const Table*> available_tables() {
   std::vector<const Table*> tables;
@@ -30,6 +54,12 @@ std::vector<const Table*> available_tables() {
 #if defined(MOTE_WITH_NEON)
   tables.push_back(&neon_table());  // every 64-bit ARM has it
 #endif
+#if defined(MOTE_WITH_SIMD128)
+  tables.push_back(&simd128_table());
+#endif
+#if defined(MOTE_WITH_RELAXED)
+  if (rounds_once(relaxed_table())) tables.push_back(&relaxed_table());
+#endif
   return tables;
 }
 
@@ -41,7 +71,9 @@ std::atomic<const Table*> chosen{nullptr};
 [[gnu::noinline]] const Table& choose() {
   const std::vector<const Table*> tables = available_tables();
   const std::string& wanted = settings().simd;
-  if (tables.empty()) throw Error("this processor has no instruction set of this build (MOTE_LIGHT)");
+  if (tables.empty()) {
+    throw Error("this processor has no instruction set of this build (MOTE_LIGHT), or its multiply-add is not fused");
+  }
   if (wanted.empty()) return *tables.back();
   std::string names;
   for (const Table* t : tables) {

@@ -115,7 +115,9 @@ void lesson() {
   fit_and_plot(curve);
   learning_rates(curve);
   std::printf(
-      "\nTry: sin(2 pi x), and then sin(8 pi x): what does it need? Take two points only: what is in between?\n"
+      "\nTry: sin(8 pi x): how many steps does it need, and how many lines the picture (i += 8)? Learn from two "
+      "points,\n"
+      "and print what is said between and beyond them.\n"
       "Now read examples/lessons/04_classifier.cpp: what if the answer is no number, but one of several classes?\n");
 }
 }  // namespace

@@ -122,7 +122,7 @@ void lesson() {
   why_sqrt(random);
   learned(random);
   std::printf(
-      "\nTry: swap W_q and W_k in part 1. Five facts before each question: which numbers of part 4 change?\n"
+      "\nTry: swap W_q and W_k in part 1. A fifth letter, and five facts before each question: which numbers change?\n"
       "Now read examples/lessons/08_positions.cpp: attention does not know in which order its tokens stand.\n");
 }
 }  // namespace

@@ -12,8 +12,8 @@
 
 using namespace mote;
 namespace {
-/// Rows of 16 numbers from 0 to 6. The target is (a + b) mod 7, where a = x[t-1] and b = x[t-3]. A target of -1 does not
-/// count. One row in four is held out.
+/// Rows of 16 numbers from 0 to 6. The target is (a + b) mod 7, where a = x[t-1] and b = x[t-3]. A target of -1 does
+/// not count. One row in four is held out.
 Batch sums(Index rows, Split split, const Generator& random) {
   IntArray x({rows, 16}), y({rows, 16});
   for (Index n = 0; n < rows; ++n) {
@@ -49,7 +49,8 @@ struct Model : Layer<Model> {
     f("mlp", mlp);
   }
 };
-/// Percent right; ahead, see below; head 0's weight of a = 1 if b = 0 and if b = 2; |sum of all heads' weights of a - 1|.
+/// Percent right; ahead, see below; head 0's weight of a = 1 if b = 0 and if b = 2; |sum of all heads' weights of a -
+/// 1|.
 struct Result {
   double right, ahead, if_0, if_2, off;
 };

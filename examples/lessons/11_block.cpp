@@ -28,10 +28,10 @@ void norm_in_numbers() {
 }
 enum class Without { nothing, sum, norm, mlp };
 /// First the tokens hear each other: attention. Then each thinks for itself: the MLP. That is lesson 4's two matrices
-/// with a relu between them, whose corner is rounded here (gelu). What a part finds is added to x, a residual. So x runs
-/// through all blocks as one sum, the residual stream: nothing known is lost. Backward, the sum hands the whole gradient
-/// to x, whatever the part does. The norm stands before a part, not behind the sum. There it would rescale the stream in
-/// every block, and the gradient on its way back, too.
+/// with a relu between them, whose corner is rounded here (gelu). What a part finds is added to x, a residual. So x
+/// runs through all blocks as one sum, the residual stream: nothing known is lost. Backward, the sum hands the whole
+/// gradient to x, whatever the part does. The norm stands before a part, not behind the sum. There it would rescale the
+/// stream in every block, and the gradient on its way back, too.
 struct Block : Layer<Block> {
   Without without;
   LayerNorm ln_1, ln_2;
@@ -127,7 +127,8 @@ void lesson(const char* file) {
   claim(std::min({one[4], one[5], deep[5]}) > one[0] + 0.2 && deep[4] < 0.01,
         "far too large first weights harm both; far too small ones only one: past sixteen the sum carries x");
   std::printf(
-      "\nGiven a file's name it draws a block. Try: 100 without the sum in part 2, 20 without the norm in 3.\n"
+      "\nGiven a file's name it draws a block. Try: 100 blocks without the sum in part 2: how far are the\n"
+      "tokens of a row from their mean? In part 3 first weights of 20, and of 0.1, without the norm.\n"
       "Now read examples/lessons/12_gpt_on_one_page.cpp: the whole model.\n");
 }
 }  // namespace

@@ -134,7 +134,8 @@ void lesson() {
     equal = equal && ours[i].parameter.value().to_vector() == theirs[i].parameter.value().to_vector();
   claim(equal && ours.size() == theirs.size(), "and the same weights at the end: this page is the library's model");
   std::printf(
-      "\nTry: leave out the positions; give a block's x to the next without `x +`; 1 / sqrt(C) in the blocks.\n"
+      "\nTry: leave out the positions. Leave out both `x +`, once with these first weights and once with\n"
+      "1 / sqrt(inputs). 1 / sqrt(inputs) with them.\n"
       "Now read models/gpt.cpp, which is this page with options, and examples/lessons/13_sampling.cpp.\n");
 }
 }  // namespace

@@ -72,7 +72,7 @@ void lesson() {
   std::printf("   With one odd gradient at step 100, 1000: a = %.4f after 200; clipped to 1: %.4f\n", odd.w, cut.w);
   claim(std::abs(odd.w) > 20 * std::abs(cut.w), "one odd gradient throws AdamW off for long; clipped it does not");
   std::printf(
-      "\nTry: SGD with lr 0.02, and AdamW with lr 0.5: what happens? Which betas forget the odd gradient sooner?\n"
+      "\nTry: SGD with lr 0.02. AdamW with lr 0.5: why does it not fly off? Which beta decides how soon it forgets?\n"
       "Now read train/optim/adamw.h, train/loop/fit.cpp and examples/lessons/15_grokking.cpp: a rule found late.\n");
 }
 }  // namespace

@@ -16,9 +16,10 @@ Tensor scores(const GPT& model, const IntArray& ids) {
   const Tensor x = model.transformer.embed(ids), y = select(x + block.attn(block.ln_1(x)), 1, 2);
   return model.lm_head((*model.transformer.ln_f)(y + (*block.mlp)((*block.ln_2)(y))));
 }
-/// Trains as long as go_on(model, step) is true. It is asked at every 50th step. The gradient is clipped: where its norm,
-/// sqrt(sum of all g^2), is above 1, each g is divided by the norm. The learning rate first rises (warm-up), because
-/// AdamW's first step moves every w by all of lr, be g chance or not. Then it falls slowly (cool-down), to settle.
+/// Trains as long as go_on(model, step) is true. It is asked at every 50th step. The gradient is clipped: where its
+/// norm, sqrt(sum of all g^2), is above 1, each g is divided by the norm. The learning rate first rises (warm-up),
+/// because AdamW's first step moves every w by all of lr, be g chance or not. Then it falls slowly (cool-down), to
+/// settle.
 double train(const Task& task, const Batch& batch, double decay, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
   AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // squares of about 50 steps: these are few
@@ -59,7 +60,7 @@ void lesson() {
   claim(by_heart > 0 && last > 2 * by_heart, "grokking: it knows the pairs by heart, and much later the rule");
   claim(unseen < 0.5, "decay does it: without, the others stay wrong for all that time");
   std::printf(
-      "\nTry: use x alone in scores(): does the first test notice? Weight decay 0.3: when does it find the rule?\n"
+      "\nTry: use x alone in scores(): does the first test notice? Weight decay 0.3, with last = 3000: and the rule?\n"
       "Now read train/tasks/modular_addition.h and examples/lessons/16_induction.cpp: what a model finds inside.\n");
 }
 }  // namespace

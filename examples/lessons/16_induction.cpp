@@ -124,7 +124,9 @@ void lesson() {
   }
   claim(back > 0.25 && missing > 2 * loss && missing == worst, "it suffers most without the head that looks back most");
   std::printf(
-      "\nTry: rows of one period only: is it an induction head, or do places alone tell where to look? No positions\n"
+      "\nTry: rows of one period only (shortest = length): why is `induction` 0.91 in one layer? What does matters() "
+      "say?\n"
+      "No positions "
       "(config.position = Position::none): the mask still tells how many tokens stand before. Who looks back now?\n"
       "Now read nn/head_pictures.h, which draws what heads see, and examples/lessons/17_why_it_is_fast.cpp.\n");
 }

@@ -117,7 +117,7 @@ void lesson() {
         "mote's C has other last bits: the processor rounds product and sum together, once; its order is the same");
   claim(one.to_vector() == many.to_vector(), "on all threads mote's C has the bits that it has on one");
   std::printf(
-      "\nTry: blocks of 2 x 4 and of 8 x 4: which is faster? large = 512: which ways are slower for each product?\n"
+      "\nTry: blocks of 2 x 4 and of 8 x 4: which is faster? large = 388: which way is twice as fast, and why?\n"
       "Now read examples/lessons/18_keep_it.cpp: a training that was killed goes on.\n");
 }
 }  // namespace

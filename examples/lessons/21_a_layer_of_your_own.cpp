@@ -123,7 +123,8 @@ void lesson() {
   const std::string found = task->best_head_text(row.to_vector(), {weights});
   std::printf("   %s\n", found.c_str());
   std::printf(
-      "\nTry: put the convolution behind attention. Let it reach over two tokens, or over one: what does it need?\n"
+      "\nTry: put the convolution behind attention. Let it reach over two tokens, or over one (without the claim of\n"
+      "part 3): what does it need?\n"
       "Now read nn/write_a_layer.md for its test, and nn/put_it_into_gpt.md: the same inside GPT's block.\n");
 }
 }  // namespace

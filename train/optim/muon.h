@@ -42,8 +42,8 @@ MuonGroups muon_groups(const Module& module, Real weight_decay);
 /// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions;
 /// what comes of that: train/optim/which_optimizer.md. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon),
 /// and for the factor Liu et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with
-/// adjust_lr_fn="match_rms_adamw", which iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps
-/// below 1, a parameter among the matrices that is none; those of Optimizer.
+/// adjust_lr_fn="match_rms_adamw", which iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or
+/// betas outside [0, 1), ns_steps below 1, a parameter among the matrices that is none; those of Optimizer.
 class Muon : public detail::AdamBase {
  public:
   explicit Muon(MuonGroups groups, const MuonOptions& options = {});

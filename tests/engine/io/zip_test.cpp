@@ -114,7 +114,7 @@ TEST_CASE("zip: numbers of 64 bits") {
     CHECK(error(with(bytes, wide + 16, big, 8)) == what + " does not begin at byte " + std::to_string(big));
     for (const std::size_t field : {40u, 48u}) CHECK_SENTENCE(error(with(bytes, end64 + field, big, 8)));
     CHECK(error(with(bytes, end64 + 56 + 8, big, 8)) ==
-          "x.zip: it has no end record of zip64 at byte " + std::to_string(big));
+          "x.zip: there is no end record of zip64 at byte " + std::to_string(big));
   }
   CHECK(error(with(bytes, wide - 2, 0xffff, 2)) == "(no error)");  // a field that ends with all fields
   CHECK_SENTENCE(error(with(bytes, wide - 4, 2, 2)));              // no field of zip64

@@ -1,0 +1,29 @@
+// Makes the page, one HTML file: node build.mjs SOURCES MODULE.js MODULE.wasm PAGE.html. It exchanges the number of the
+// fused instruction, compresses the module, and puts all parts into page.html. The same parts make the same bytes.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { code, exact, renumber } from './renumber.mjs';
+
+const [sources, glue, module, page] = process.argv.slice(2);
+const text = name => readFileSync(`${sources}/${name}`, 'utf8');
+const bytes = renumber(readFileSync(module));
+const packed = gzipSync(bytes, { level: 9 });
+packed[9] = 255;  // the system that compressed it: unknown
+
+// "</script" in a script would end it, and a comment's beginning would hide its end.
+const inside = script => script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+const parts = {
+  STYLE: text('page.css'),
+  WORKER: inside(`${readFileSync(glue, 'utf8')}\nconst code = [${code(bytes)}], exact = ${exact(bytes)};\n${text('worker.js')}`),
+  STATIONS: inside(text('stations.js')),
+  PAGE: inside(text('page.js')),
+  MODULE: packed.toString('base64'),
+};
+let html = text('page.html');
+for (const [name, part] of Object.entries(parts)) {
+  const mark = `@${name}@`;
+  if (html.split(mark).length !== 2) throw new Error(`page.html must have ${mark} once`);
+  html = html.split(mark).join(part);
+}
+writeFileSync(page, html);
+console.log(`${page}: ${html.length} bytes; the module ${bytes.length}, compressed ${packed.length}`);
