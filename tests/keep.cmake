@@ -173,7 +173,7 @@ expect(${GENERATE} 2 "^$" "^[^\n]*samples 0 must be at least 1\n$" --run whole -
 expect(${GENERATE} 2 "^$" "^[^\n]*count -1 must be at least 0\n$" --run whole --count -1)
 expect(${GENERATE} 1 "^$" "^[^\n]*there is no run nothing${stop}" --run nothing)
 expect(${GENERATE} 1 "^$" "^[^\n]*there is no checkpoint in gpt2\n$" --run gpt2)
-expect(${GENERATE} 1 "^$" "^[^\n]*is no checkpoint of a run${stop}" --run a.safetensors)
+expect(${GENERATE} 1 "^$" "^[^\n]*is not a checkpoint of a run${stop}" --run a.safetensors)
 expect(${GENERATE} 1 "^$" "^[^\n]*whole/config.json${stop}" --huggingface whole)
 
 # What a file holds.
@@ -186,7 +186,7 @@ expect(${INSPECT} 0 "\nh +F16 +\\[2\\] +-2 +1 +-0.5 +2.236 +0 +0  none\nq +F8_E4
   "^$" other.safetensors)
 file(WRITE ${WORK_DIR}/notes.txt "a text of somebody's\n")
 foreach(other IN ITEMS notes.txt gpt2/config.json)
-  expect(${INSPECT} 2 "^$" "^[^\n]*${other} is no safetensors file: inspect shows ${stop}" ${other})
+  expect(${INSPECT} 2 "^$" "^[^\n]*${other} is not a safetensors file: inspect shows ${stop}" ${other})
 endforeach()
 expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.general.task +copy\n.*\nsteps +[0-9]+\n.*\nmodel.transformer.wte.weight +F32 +\\[4, 8\\]${number}${number}${number}${number} +0 +0  ok\n"
   "^$" whole/best.safetensors)
