@@ -1,12 +1,12 @@
-// Makes the page, one HTML file: node build.mjs SOURCES MODULE.js MODULE.wasm PAGE.html. It exchanges the number of the
-// fused instruction, compresses the module, and puts all parts into page.html. The same parts make the same bytes.
+// Makes the page, one HTML file: node build.mjs SOURCES MODULE.js MODULE.wasm PAGE.html. It gives the fused instruction its
+// number of today, compresses the module, and puts all parts into page.html. The same parts make the same bytes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { code, exact, renumber } from './renumber.mjs';
 
 const [sources, glue, module, page] = process.argv.slice(2);
 const text = name => readFileSync(`${sources}/${name}`, 'utf8');
-const bytes = renumber(readFileSync(module));
+const { withTodaysNumber } = new Function(`${text('fused.js')}\nreturn {withTodaysNumber}`)();
+const bytes = withTodaysNumber(new Uint8Array(readFileSync(module)));
 const packed = gzipSync(bytes, { level: 9 });
 packed[9] = 255;  // the system that compressed it: unknown
 
@@ -14,7 +14,7 @@ packed[9] = 255;  // the system that compressed it: unknown
 const inside = script => script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 const parts = {
   STYLE: text('page.css'),
-  WORKER: inside(`${readFileSync(glue, 'utf8')}\nconst code = [${code(bytes)}], exact = ${exact(bytes)};\n${text('worker.js')}`),
+  WORKER: inside([readFileSync(glue, 'utf8'), text('fused.js'), text('worker.js')].join('\n')),
   STATIONS: inside(text('stations.js')),
   PAGE: inside(text('page.js')),
   MODULE: packed.toString('base64'),

@@ -37,7 +37,7 @@ inline std::string weights_hash(const Module& model) {
 
 class Session {
  public:
-  /// `folder` is where runs are kept.
+  /// `folder` is where models are saved.
   explicit Session(std::string folder) : folder_(std::move(folder)) {}
 
   /// The answer to a request, both as JSON. What goes wrong is {"error": "a sentence"}, and nothing has changed.
@@ -120,8 +120,6 @@ class Session {
     });
     s.run.seed = q.at("seed").as_integer();
     s.run.samples = 4;
-    s.run.keep = 30;
-    s.run.save_interval = std::max<Index>(1, s.recipe.eval_interval);
     return s;
   }
 
@@ -131,7 +129,6 @@ class Session {
     auto model = std::make_unique<GPT>(s.new_model(*task, Generator(s.run.seed)));
     const double bytes = 16 * model->config.parameters();
     check(bytes < 1e9, "a model of ", model->config.parameters(), " parameters is too large for a page");
-    s.run.folder = folder_ + "/" + std::to_string(++runs_);
     auto run = std::make_unique<Run>(*task, s.subject(*model), s.recipe, s.run);
     begin(std::move(s), std::move(task), std::move(model), std::move(run));
     return about();
@@ -143,10 +140,30 @@ class Session {
     out_.clear();
     losses_.clear();
     held_out_.clear();
+    moments_.clear();
     settings_ = std::move(s);
     task_ = std::move(task);
     model_ = std::move(model);
     run_ = std::move(run);
+    keep_moment();
+  }
+
+  /// All that the next step depends on. Arrays and states are values, so a moment costs what has changed since.
+  struct Moment {
+    RunState run;
+    std::vector<Array> weights;
+    std::vector<GeneratorState> streams;
+  };
+  void keep_moment() {
+    Moment now;
+    now.run = run_->state();
+    for (const Parameter& p : parameters(*model_)) now.weights.push_back(p.value());
+    for (const NamedStream& s : named_streams(*model_)) now.streams.push_back(s.stream.get_state());
+    moments_[run_->steps()] = std::move(now);
+    if (moments_.size() <= 24) return;
+    bool drop = false;  // every second one, but for the first and the newest
+    for (auto at = std::next(moments_.begin()); at != std::prev(moments_.end()); drop = !drop)
+      at = drop ? moments_.erase(at) : std::next(at);
   }
 
   Json about() const {
@@ -196,6 +213,7 @@ class Session {
           losses.push_back(r->loss);
         } else if (const auto* const e = std::get_if<EvaluationReport>(&event)) {
           held_out_.emplace_back(static_cast<double>(e->step), e->loss);
+          keep_moment();
           evaluations.push_back(evaluation_json(*e));
         } else if (const auto* const w = std::get_if<RunWarning>(&event)) {
           warnings.push_back(w->text);
@@ -227,28 +245,25 @@ class Session {
     return told;
   }
 
-  /// The steps whose checkpoints are there to go back to.
+  /// The steps to go back to.
   Json kept() const {
     Json steps = Json::array();
-    if (run_)
-      for (const std::string& name : checkpoint_names(run_->options().folder))
-        steps.push_back(static_cast<Index>(std::stoll(name.substr(name.find('-') + 1))));
+    for (const auto& [step, moment] : moments_) steps.push_back(step);
     return steps;
   }
 
   Json back(Index to) {
     check(run_ != nullptr, "nothing is being trained");
-    const std::string path = run_->options().folder;
-    bool there = false;
-    for (const std::string& name : checkpoint_names(path))
-      there = there || std::stoll(name.substr(name.find('-') + 1)) == to;
-    check(there, "step ", to, " was not kept");
-    run_.reset();  // its lock
-    for (const std::string& name : checkpoint_names(path))
-      if (std::stoll(name.substr(name.find('-') + 1)) > to) remove_file(path + "/" + name);
-    // Emscripten's folders show an older file again once the one that took its name is removed.
-    for (std::string best; !(best = best_checkpoint(path)).empty();) remove_file(best);
-    run_ = std::make_unique<Run>(*task_, settings_->subject(*model_), settings_->recipe, settings_->run);
+    const auto at = moments_.find(to);
+    check(at != moments_.end(), "step ", to, " was not kept");
+    const Moment& then = at->second;
+    auto run = std::make_unique<Run>(*task_, settings_->subject(*model_), settings_->recipe, settings_->run, then.run);
+    const std::vector<Parameter> weights = parameters(*model_);
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i].set(then.weights[i]);
+    const std::vector<NamedStream> streams = named_streams(*model_);
+    for (std::size_t i = 0; i < streams.size(); ++i) streams[i].stream.set_state(then.streams[i]);
+    run_ = std::move(run);
+    moments_.erase(std::next(at), moments_.end());
     const auto later = [&](const auto& point) { return point.first > static_cast<double>(to); };
     std::erase_if(losses_, later);
     std::erase_if(held_out_, later);
@@ -463,10 +478,15 @@ class Session {
 
   // ---- files
 
+  /// A checkpoint of now, in a folder that has had the one before.
   Json save() {
     check(run_ != nullptr, "nothing is being trained");
-    run_->save();
-    return Json::object({{"path", newest_checkpoint(run_->options().folder)}, {"step", steps()}});
+    RunOptions kept = settings_->run;
+    kept.folder = folder_ + "/saved";
+    if (file_exists(kept.folder))
+      for (const std::string& name : list_folder(kept.folder)) remove_file(kept.folder + "/" + name);
+    const Run saved(*task_, settings_->subject(*model_), settings_->recipe, kept, run_->state());
+    return Json::object({{"path", newest_checkpoint(kept.folder)}, {"step", steps()}});
   }
 
   Json open(const std::string& path) {
@@ -481,6 +501,7 @@ class Session {
     out_.clear();
     losses_.clear();
     held_out_.clear();
+    moments_.clear();
     model_.reset();
     task_.reset();
     settings_.reset();
@@ -532,13 +553,13 @@ class Session {
   Index steps() const { return run_ ? run_->steps() : 0; }
 
   std::string folder_;
-  Index runs_ = 0;
   std::optional<RunSettings> settings_;
   OwnedTask task_;
   std::unique_ptr<GPT> model_;
   std::unique_ptr<OpenedModel> opened_;
   std::unique_ptr<Run> run_;  // refers to the task and the model
   std::vector<std::string> out_;
+  std::map<Index, Moment> moments_;  // by step
   std::vector<std::pair<double, double>> losses_, held_out_;
 };
 

@@ -1,16 +1,8 @@
 // The page's worker: it holds the module, hands requests to it one after the other, and gives and takes files. Before
-// these lines stand createModule(), which Emscripten has made; `code`, where the module's code begins and ends; and
-// `exact`, the number of the function that computes a fused multiply-add without the instruction.
+// these lines stand createModule(), which Emscripten has made, and fused.js.
 'use strict';
 let module = null;
 
-/// Where a browser lacks the fused instruction of relaxed SIMD, or rounds twice, each becomes a call: three bytes, too.
-const withCalls = bytes => {
-  const changed = bytes.slice(), call = [0x10, 0x80 | (exact & 127), exact >> 7];
-  for (let i = code[0]; i + 2 < code[1]; ++i)
-    if (changed[i] === 0xfd && changed[i + 1] === 0x85 && changed[i + 2] === 0x02) changed.set(call, i);
-  return changed;
-};
 const load = async bytes => {
   module = await createModule({wasmBinary: bytes});
   return answer({do: 'hello'});
@@ -30,7 +22,7 @@ const handle = async message => {
       const told = await load(bytes);
       if (!told.error) return {...told, fused: true};
     }
-    return {...await load(withCalls(bytes)), fused: false};
+    return {...await load(withCalls(bytes)), fused: false};  // it lacks the instruction, or rounds twice
   }
   if (message.put) {
     module.FS.writeFile(message.put, new Uint8Array(message.bytes));

@@ -103,6 +103,15 @@ void Run::go_on_from(const RunState& state) {
   if (ema_ && !state.averages.empty()) ema_->set(state.averages, state.averaged);
 }
 
+RunState Run::state() const {
+  RunState state{.steps = steps_, .data = random_.get_state(), .optimizer = optimizer_->state()};
+  if (folder_) state.best_score = folder_->best_score;
+  if (!ema_) return state;
+  for (const NamedParameter& p : ema_->averages()) state.averages.push_back({p.name, p.parameter.value()});
+  state.averaged = ema_->updates();
+  return state;
+}
+
 void Run::begin_or_resume(std::optional<double> best_score) {
   const std::string& path = options_.folder;
   const std::string config = config_json(settings_);  // a path that is no UTF-8 is none for JSON

@@ -56,6 +56,8 @@ class Run {
   }
 
   Index steps() const { return steps_; }  ///< training steps taken so far
+  /// What it has come to besides its weights, for a run that goes on from here. Its arrays stay what they are.
+  RunState state() const;
   const Data& data() const { return data_; }
   const Subject& subject() const { return subject_; }
   const RunOptions& options() const { return options_; }

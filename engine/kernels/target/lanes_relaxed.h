@@ -1,6 +1,6 @@
 // 16-byte registers of WebAssembly with the multiply-add of relaxed SIMD, in float alone. It is fused on most machines,
 // not by promise: dispatch.cpp looks whether it is. Debian's compiler is of 2022 and writes the number that the
-// instruction had then. What links these kernels has to exchange it (examples/page/renumber.mjs). Where a browser lacks
+// instruction had then. What links these kernels has to exchange it (examples/page/fused.js). Where a browser lacks
 // the instruction, or does not fuse it, each one becomes a call of mote_exact_fma(): as many bytes, and the same bits.
 #pragma once
 
