@@ -1,9 +1,13 @@
-// The page in a real browser: node page_browser.mjs PAGE.html FOLDER, where screenshots are put.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// The page in a real browser: node page_browser.mjs PAGE.html FOLDER GENERATE. Screenshots and files go to the folder. The
+// program `generate` reads what the page saved.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { check, withBrowser } from './webdriver.mjs';
 
 const page = `file://${resolve(process.argv[2])}`, folder = resolve(process.argv[3]);
+const generate = resolve(process.argv[4]);
+rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
 await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, screenshot }) => {
@@ -83,6 +87,40 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, scree
   await open(shared);
   await until(async () => (await text('hash')) === hash, 'the link has other weights', 120);
   await silent();
+
+  // What was trained is a file that `generate` reads, and that the page opens.
+  await cdp('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  await click('#save');
+  const saved = `${folder}/mote-copy-600.safetensors`;
+  await until(() => existsSync(saved), 'nothing is saved', 20);
+  const said = execFileSync(generate, ['--run', saved, '--prompt', 'abcdefghij|', '--temperature', '0'], { encoding: 'utf8' });
+  check(said.includes('abcdefghij|abcdefghi'), `generate says ${said}`);
+  await keys('#file', saved);
+  await until(async () => (await text('description')).includes('mote-copy-600'), 'the file is not opened', 20);
+  await js('document.getElementById("prompt").value = "jihgfedcba|"');
+  await click('#ask');
+  await until(async () => (await text('answer')).startsWith('jihgfedcb'), 'the opened model does not copy', 20);
+  await silent();
+
+  // A text is learned; one that is too large, a broken file and a learning rate beyond all are a sentence each.
+  writeFileSync(`${folder}/song.txt`, 'row, row, row your boat, gently down the stream.\n'.repeat(200));
+  await keys('#file', `${folder}/song.txt`);
+  await until(async () => Number.parseInt(await text('step')) > 20, 'a text is not learned', 60);
+  await click('#pause');
+  await silent();
+  writeFileSync(`${folder}/large.txt`, Buffer.alloc(50e6, 'a'));
+  await keys('#file', `${folder}/large.txt`);
+  await until(async () => (await text('problem')).includes('50 MB'), 'a text of 50 MB is not refused');
+  writeFileSync(`${folder}/broken.safetensors`, 'no model');
+  await keys('#file', `${folder}/broken.safetensors`);
+  await until(async () => (await text('problem')).includes('broken') || (await text('problem')).includes('header'),
+    `a broken file is not refused: ${await text('problem')}`);
+  rmSync(`${folder}/large.txt`);
+  await choose('task', 'copy');
+  await until(async () => (await text('description')).includes('symbols'), 'the task does not change');
+  await js('document.getElementById("set-training.learning_rate").value = "1e30"');
+  await click('#go');
+  await until(async () => /finite|NaN|infinit/.test(await text('problem')), 'numbers that explode are no sentence', 60);
 
   // 400 pixels.
   await cdp('Emulation.setDeviceMetricsOverride', { width: 400, height: 800, deviceScaleFactor: 2, mobile: true });

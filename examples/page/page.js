@@ -15,7 +15,10 @@ const send = (message, transfer = []) => new Promise(resolve => {
   pending.set(++next, resolve);
   worker.postMessage({id: next, message}, transfer);
 });
-const problem = text => { by('problem').textContent = text; };
+/// The first sentence stays until somebody does something else: the others follow from it.
+const problem = text => {
+  if (!text || !by('problem').textContent) by('problem').textContent = text;
+};
 /// What the module answers; an error is shown, and null.
 const ask = async request => {
   const told = await send(request);
@@ -246,10 +249,10 @@ const lookAgain = async () => {
     again = true;
     return;
   }
-  if (!state.about) return;
+  if (!state.about || (state.about.max_iters === undefined && !by('prompt').value)) return;
   looking = true;
   const request = {do: 'look', layer: state.head[0], head: state.head[1]};
-  if (state.about.max_iters === undefined) request.text = by('prompt').value || ' ';
+  if (state.about.max_iters === undefined) request.text = by('prompt').value;
   const [told, chart] = [await ask(request), await ask({do: 'chart'})];
   if (chart) by('chart').innerHTML = chart.svg;
   if (told) showLook(told);
@@ -326,6 +329,7 @@ const showWeights = async () => {
 };
 
 const toggleHead = async () => {
+  problem('');
   if (!state.about) return problem('There is no model yet: press Train first.');
   const name = state.head.join('.');
   if (!state.out.delete(name)) state.out.add(name);
@@ -335,6 +339,7 @@ const toggleHead = async () => {
 };
 
 const askModel = async () => {
+  problem('');
   const told = await ask({do: 'ask', text: by('prompt').value});
   if (told) by('answer').textContent = told.answer ?? told.words.join('');
   if (told && state.about.max_iters === undefined) await lookAgain();
@@ -455,7 +460,10 @@ const showStation = at => {
 
 // ---- what the page's buttons do
 
-by('task').onchange = () => chooseTask(by('task').value, {});
+by('task').onchange = () => {
+  problem('');
+  chooseTask(by('task').value, {});
+};
 by('go').onclick = async () => { if (await startRun()) train(); };
 by('pause').onclick = () => {
   if (state.running) state.running = false;
@@ -463,6 +471,7 @@ by('pause').onclick = () => {
 };
 by('one').onclick = () => train(state.step + 1);
 by('back').onclick = async () => {
+  problem('');
   state.running = false;
   const told = await ask({do: 'back', step: Number(by('kept').value)});
   if (!told) return;

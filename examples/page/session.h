@@ -188,14 +188,14 @@ class Session {
       const Index per_step = settings_->recipe.batch_size * settings_->recipe.gradient_accumulation_steps;
       told.add("tokens_per_step", task_->batch(1, Split::train, Generator(0)).ids.numel() * per_step);
       told.add("max_iters", settings_->recipe.max_iters);
-      told.add("question", example_question());
     }
+    if (task()) told.add("question", example_question());
     return told;
   }
 
   std::string example_question() const {
-    const Questions some = task_->evaluation(1);
-    return some.prompts.defined() && some.prompts.numel() > 0 ? task_->question_text(some, 0) : "";
+    const Questions some = task()->evaluation(1);
+    return some.prompts.defined() && some.prompts.numel() > 0 ? task()->question_text(some, 0) : "";
   }
 
   // ---- training
