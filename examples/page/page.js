@@ -124,6 +124,7 @@ const showAbout = about => {
   state.kept = [];
   state.out.clear();
   state.head = [Math.min(state.head[0], about.layers - 1), Math.min(state.head[1], about.heads - 1)];
+  if (about.description) by('description').textContent = about.description;
   by('parameters').textContent = about.parameters.toLocaleString('en');
   by('samples').replaceChildren();
   by('right').textContent = by('loss').textContent = by('speed').textContent = '-';
