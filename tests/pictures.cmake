@@ -1,5 +1,5 @@
-# What README.md shows of programs that train: each line that it quotes is printed, and its pictures are drawn, to the last
-# byte. To draw them anew: the second command below, and copy learning.svg to examples/pictures.
+# What pages show of programs that train: each line that README.md quotes is printed, and the pictures are drawn, to the last
+# byte. To draw them anew: the two last commands, and copy learning.svg, and loss.svg as grokking.svg, to examples/pictures.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(READ ${SOURCE_DIR}/README.md page)
 if(NOT page MATCHES "<!-- lines: train --task copy -->\n```\n([^`]*)```")
@@ -20,6 +20,8 @@ endwhile()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${TRAIN} --task induction --length 12 --symbols 16 --out_dir ${WORK_DIR})
-foreach(picture IN ITEMS learning.svg)
-  run(${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/${picture} ${SOURCE_DIR}/examples/pictures/${picture})
-endforeach()
+run(${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/learning.svg ${SOURCE_DIR}/examples/pictures/learning.svg)
+
+file(REMOVE_RECURSE ${WORK_DIR})
+run(${TRAIN} modular_addition --eval_interval 50 --max_iters 2500 --out_dir ${WORK_DIR})
+run(${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/loss.svg ${SOURCE_DIR}/examples/pictures/grokking.svg)
