@@ -108,6 +108,14 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, scree
   await until(async () => Number.parseInt(await text('step')) > 20, 'a text is not learned', 60);
   await click('#pause');
   await silent();
+  if (process.env.MOTE_DATA) {  // nanoGPT's run begins with the line that nanoGPT's README prints
+    await keys('#file', `${process.env.MOTE_DATA}/tinyshakespeare.txt`);
+    await until(async () => (await text('samples')).includes('step 0: train loss 4.1676, val loss 4.1649'),
+      'nanoGPT\'s first line is another', 60);
+    await until(async () => !await js('return document.getElementById("pause").disabled'), 'it cannot be paused');
+    await click('#pause');
+    await silent();
+  }
   writeFileSync(`${folder}/large.txt`, Buffer.alloc(50e6, 'a'));
   await keys('#file', `${folder}/large.txt`);
   await until(async () => (await text('problem')).includes('50 MB'), 'a text of 50 MB is not refused');

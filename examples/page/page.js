@@ -112,9 +112,8 @@ const enable = () => {
   by('pause').disabled = !run || state.running === null;
   by('pause').textContent = state.running ? 'Pause' : 'Go on';
   by('one').disabled = !run || state.running;
-  for (const id of ['save', 'share']) by(id).disabled = !run;
+  for (const id of ['save', 'share', 'draw']) by(id).disabled = !run || state.about.nanogpt === true;
   for (const id of ['ask', 'take']) by(id).disabled = !any;
-  by('draw').disabled = !run;
   by('back').disabled = by('kept').disabled = !run || state.kept.length === 0;
 };
 
@@ -386,7 +385,17 @@ const openFile = async file => {
     return lookAgain();
   }
   state.running = false;
-  if (await chooseTask('text', {'task.text': path}) && await startRun()) train();
+  if (!await chooseTask('text', {'task.text': path})) return;
+  if (file.size === 1115394) return startNanogpt(path);
+  if (await startRun()) train();
+};
+/// Tiny Shakespeare: nanoGPT's run without a GPU, whose lines its README prints. Train begins mote's own.
+const startNanogpt = async path => {
+  const told = await ask({do: 'nanogpt', path});
+  if (!told) return;
+  showAbout(told);
+  by('description').textContent = 'nanoGPT\'s run without a GPU. Its README prints: step 0: train loss 4.1676, val loss 4.1649; iter 0: loss 4.1828.';
+  train();
 };
 const saveModel = async () => {
   const told = await ask({do: 'save'});

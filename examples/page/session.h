@@ -15,6 +15,7 @@
 #include "engine/io/text/json.h"
 #include "engine/kernels/kernels.h"
 #include "engine/watch/graph_picture.h"
+#include "examples/page/nanogpt.h"
 #include "examples/programs/open_model.h"
 #include "models/inside.h"
 #include "train/report/chart.h"
@@ -58,7 +59,8 @@ class Session {
     if (what == "hello") return hello();
     if (what == "defaults") return defaults(q.at("task").as_string());
     if (what == "start") return start(q);
-    if (what == "step") return step(q.at("steps").as_integer());
+    if (what == "nanogpt") return start_nanogpt(q.at("path").as_string());
+    if (what == "step") return nanogpt_ ? nanogpt_step(q.at("steps").as_integer()) : step(q.at("steps").as_integer());
     if (what == "back") return back(q.at("step").as_integer());
     if (what == "take_out") return take_out(q);
     if (what == "look") return look(q);
@@ -134,13 +136,60 @@ class Session {
     return about();
   }
 
-  void begin(RunSettings s, OwnedTask task, std::unique_ptr<GPT> model, std::unique_ptr<Run> run) {
+  /// nanoGPT's run without a GPU, on a text of characters.
+  Json start_nanogpt(const std::string& path) {
+    RunSettings s("text", {{"text", path}});
+    OwnedTask task = s.make_task();
+    const Generator random(1337);
+    auto model = std::make_unique<GPT>(NanoGPTRun::new_model(task->vocab_size(), random));
+    auto run = std::make_unique<NanoGPTRun>(*model, task->ids(read_file(path, 100'000'000)), random);
+    clear();
+    settings_ = std::move(s);
+    task_ = std::move(task);
+    model_ = std::move(model);
+    nanogpt_ = std::move(run);
+    Json told = about();
+    told.add("tokens_per_step", NanoGPTRun::batch_size * NanoGPTRun::block_size);
+    told.add("max_iters", NanoGPTRun::max_iters);
+    told.add("nanogpt", true);
+    return told;
+  }
+  Json nanogpt_step(Index most) {
+    Json losses = Json::array(), evaluations = Json::array();
+    for (Index done = 0; done < most && nanogpt_->steps() <= NanoGPTRun::max_iters; ++done) {
+      const NanoGPTRun::Step step = nanogpt_->step();
+      const double at = static_cast<double>(nanogpt_->steps());
+      losses_.emplace_back(at, step.loss);
+      losses.push_back(step.loss);
+      if (step.line.empty()) continue;
+      if (step.val_loss > 0) held_out_.emplace_back(at, step.val_loss);
+      lines_.push_back(Json::object({{"question", step.line}, {"answer", ""}}));
+      evaluations.push_back(
+          Json::object({{"step", nanogpt_->steps()}, {"loss", step.loss}, {"samples", Json::array(lines_)}}));
+    }
+    return Json::object({{"step", nanogpt_->steps()},
+                         {"losses", std::move(losses)},
+                         {"evaluations", std::move(evaluations)},
+                         {"kept", Json::array()},
+                         {"done", nanogpt_->steps() > NanoGPTRun::max_iters}});
+  }
+
+  void clear() {
     run_.reset();
+    nanogpt_.reset();
     opened_.reset();
+    model_.reset();
+    task_.reset();
+    settings_.reset();
     out_.clear();
     losses_.clear();
     held_out_.clear();
     moments_.clear();
+    lines_.clear();
+  }
+
+  void begin(RunSettings s, OwnedTask task, std::unique_ptr<GPT> model, std::unique_ptr<Run> run) {
+    clear();
     settings_ = std::move(s);
     task_ = std::move(task);
     model_ = std::move(model);
@@ -326,7 +375,7 @@ class Session {
   IntArray example(const JsonPlace& q) const {
     if (const Json* const text = q.find("text"); text && text->is(Json::Kind::string))
       return one_row(ids_of(JsonPlace(*text, "text").as_string()));
-    check(run_ != nullptr, "type a text to look at");
+    check(task_ != nullptr, "type a text to look at");
     const Batch one = task_->batch(1, Split::validation, run_stream(settings_->run.seed, Draws::example));
     const Index T = std::min<Index>(one.ids.shape()[1], 48);
     return one.ids.slice(1, 0, T);
@@ -497,14 +546,7 @@ class Session {
       take_weights_alone(model, path);
       return {std::move(model)};
     }());
-    run_.reset();
-    out_.clear();
-    losses_.clear();
-    held_out_.clear();
-    moments_.clear();
-    model_.reset();
-    task_.reset();
-    settings_.reset();
+    clear();
     opened_ = std::move(opened);
     return about();
   }
@@ -550,7 +592,7 @@ class Session {
     return model_ ? *model_ : opened_->model;
   }
   const Task* task() const { return task_ ? task_.get() : opened_ ? opened_->task.get() : nullptr; }
-  Index steps() const { return run_ ? run_->steps() : 0; }
+  Index steps() const { return run_ ? run_->steps() : nanogpt_ ? nanogpt_->steps() : 0; }
 
   std::string folder_;
   std::optional<RunSettings> settings_;
@@ -558,6 +600,8 @@ class Session {
   std::unique_ptr<GPT> model_;
   std::unique_ptr<OpenedModel> opened_;
   std::unique_ptr<Run> run_;  // refers to the task and the model
+  std::unique_ptr<NanoGPTRun> nanogpt_;
+  std::vector<Json> lines_;  // that nanoGPT prints
   std::vector<std::string> out_;
   std::map<Index, Moment> moments_;  // by step
   std::vector<std::pair<double, double>> losses_, held_out_;
