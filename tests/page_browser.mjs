@@ -111,7 +111,7 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, scree
   if (process.env.MOTE_DATA) {  // nanoGPT's run begins with the line that nanoGPT's README prints
     await keys('#file', `${process.env.MOTE_DATA}/tinyshakespeare.txt`);
     await until(async () => (await text('samples')).includes('step 0: train loss 4.1676, val loss 4.1649'),
-      'nanoGPT\'s first line is another', 60);
+      'nanoGPT\'s first line is another', 150);
     await until(async () => !await js('return document.getElementById("pause").disabled'), 'it cannot be paused');
     await click('#pause');
     await silent();
