@@ -164,7 +164,7 @@ class Layer : public Module,
               private virtual detail::PutTheLayerIntoAField<Derived> {
  public:
   using detail::WrongCalls<Derived>::operator();
-  /// For one that has forgotten its own.
+  /// Tells a layer without a visit() of its own what to write.
   void visit(Visitor&) override {
     static_assert(std::is_same_v<decltype(&Derived::visit), void (Derived::*)(Visitor&)>,
                   "a layer lists its fields: void visit(Visitor& v) override { v(\"weight\", weight); }");

@@ -146,8 +146,8 @@ Array linear(const Array& x, const Array& weight, const Array& bias) {
   check_in("linear", x.rank() >= 1 && x.shape()[-1] == weight.shape()[1], "x ", x.shape(), " needs a last extent of ",
            weight.shape()[1], " for weight ", weight.shape());
   if (bias.defined())
-    check_in("linear", bias.shape() == Shape{weight.shape()[0]}, "bias ", bias.shape(), " does not fit weight ",
-             weight.shape());
+    check_in("linear", bias.shape() == Shape{weight.shape()[0]}, "bias ", bias.shape(), " must be ",
+             Shape{weight.shape()[0]}, " for weight ", weight.shape());
   const Index n = weight.shape()[0], k = weight.shape()[1];
   Array y = Array::empty(x.shape().with(-1, n));
   const Index m = n > 0 ? y.numel() / n : 0;

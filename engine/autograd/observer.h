@@ -36,7 +36,8 @@ class KeptValue {
 /// What an observer wants of a value inside an op.
 enum class Want { nothing, to_see, to_change };
 
-/// Something that happens on a thread. Beside each kind stands what is set besides `name`, that of the op or the value.
+/// Something that happens on a thread. `name` is always set: it is the op's or the value's. Beside each kind stand the
+/// other fields that are set.
 struct Event {
   enum Kind {
     layer_opened,   ///< layer

@@ -83,7 +83,7 @@ class Op {
   }
 
   const char* name() const { return name_; }
-  /// Those given, in order; a list's one by one.
+  /// The arrays of the op's inputs, in order. A list of tensors counts as its tensors, one by one.
   std::vector<const Array*> inputs() const {
     std::vector<const Array*> arrays;
     for (std::size_t i = 0; i < inputs_.size(); ++i) arrays.push_back(inputs_[i].array);

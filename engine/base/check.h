@@ -13,9 +13,9 @@
 
 namespace mote {
 
-/// The one exception type of the library, also outside of a shared one that hides its symbols: reports a mistake in one
-/// sentence. A control character in it becomes a picture, so that no file or option that it quotes moves a terminal's
-/// cursor. A line may end where an indented one follows, as in a list of problems.
+/// The one exception type of the library: reports a mistake in one sentence. It is visible outside of a shared library
+/// that hides its other symbols. A control character in the sentence becomes a picture. So no file or option that is
+/// quoted moves a terminal's cursor. A line may end where an indented line follows, as in a list of problems.
 class [[gnu::visibility("default")]] Error : public std::runtime_error {
  public:
   explicit Error(std::string_view sentence);

@@ -34,8 +34,8 @@ KeyValueCache KeyValueCache::appended(const Array& k, const Array& v) {
   if (length() > 0) {
     const Shape &keys = keys_.shape(), &values = values_.shape();
     check_in("KeyValueCache", rows.with(2, 0) == keys.with(2, 0) && value_rows[3] == values[3], "k ", rows, " and v ",
-             value_rows, " do not continue ", count_, " rows of ", keys[0], " sequences, ", keys[1], " heads, widths ",
-             keys[3], " and ", values[3]);
+             value_rows, " do not fit the cache: it has ", keys[0], " sequences, ", keys[1], " heads, keys of width ",
+             keys[3], " and values of width ", values[3]);
   }
   const Index added = rows[2];
   const bool grows = length() == 0 || count_ + added > keys_.shape()[2];

@@ -203,7 +203,7 @@ inline Array products_of_others(const Array& x, int axis, const Array& dy) {
   return y;
 }
 
-/// Records the products of `in`, the elements of an x of shape `of`, along an axis.
+/// Records the products along an axis of `in`. Its elements are those of an x that has the shape `of`.
 inline Tensor products(Op& op, const Array& in, Integer axis, const Shape& shape, const Shape& of) {
   const Index extent = in.shape()[axis];
   Array y = Array::full(shape, 1);

@@ -87,8 +87,8 @@ struct FiniteCheck : Observer {
     const Node &node = *e.node, &to = *node.input(e.input);
     const bool nan = has_nan(*e.dx);
     check(!nan && (!has_infinity(*e.dx) || has_infinity(*e.dy)), "backward: the gradient for input ", e.input,
-          " of shape ", to.shape, nan ? " has a NaN (dy " : " has an infinity (dy ", e.dy->shape(), ")", in_layer(node),
-          made_by(&node, e.input), dy_from(node));
+          " of shape ", to.shape, nan ? " has a NaN (dy has shape " : " has an infinity (dy has shape ", e.dy->shape(),
+          ")", in_layer(node), made_by(&node, e.input), dy_from(node));
     if (settings().origin) sent_by_[to.id] = {node.op + in_layer(node), node.id};
   }
   /// "; dy is from mul (in h.0) <- sum".

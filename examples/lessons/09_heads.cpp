@@ -10,9 +10,9 @@
 using namespace mote;
 namespace {
 /// In lesson 7 a token had one query and heard one mean. Here queries, keys and values are cut into H parts of C / H
-/// numbers. Each part is a head. A head has its own weights and its own mean, as in lesson 7. The H means stand side by
-/// side, so they are C numbers again. A last matrix mixes them. Several heads of queries may share one head of keys and
-/// values.
+/// numbers. Each part is a head. A head has parameters of its own and a mean of its own, as in lesson 7. The H means
+/// stand side by side, so they are C numbers again. A last matrix mixes them. Several heads of queries may share one
+/// head of keys and values.
 Tensor attend(const MultiHeadAttention& layer, const Tensor& x) {  // [B, T, C] -> [B, T, C]
   const Index H = layer.n_head, shared = layer.n_kv_head;
   const Tensor q = split_heads(layer.q_proj(x), H);                        // [B, H, T, C / H]
@@ -50,7 +50,8 @@ void lesson() {
   const MultiHeadAttention two(64, 2, random, {.causal = true});
   const Array weights = two.with_weights(x).weights;  // [1, 2, 32, 32]
   const Tensor apart = Tensor(weights.select(1, 0)) - Tensor(weights.select(1, 1));
-  claim(number(max(abs(apart))) > 0.01, "each head has weights of its own, so each may look somewhere else");
+  const double most = number(max(abs(apart)));
+  claim(most > 0.01, "two heads share their attention out differently, by up to " + std::to_string(most));
   std::printf(
       "\nTry: 4 heads that all share one head of keys and values: how much is kept? Which matrices become smaller?\n"
       "Now read examples/lessons/10_two_places.cpp: what several heads can learn and one cannot.\n");

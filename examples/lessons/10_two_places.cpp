@@ -91,7 +91,8 @@ Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = f
 void lesson() {
   std::printf(
       "(x[t-1] + x[t-3]) mod 7, by one layer; guessing: 14 %%. ahead: the right score less that of right + 1\n"
-      "                                                %% right   ahead   head 0 gives a = 1, if b = 0, b = 2\n");
+      "                                                %% right   ahead   head 0's weight of a, where a = 1 and b = 0, "
+      "b = 2\n");
   Mask one_each({1, 2, 16, 16});  // head 0 sees x[t-1] alone, and head 1 x[t-3]; before t = 3 nobody sees anything
   for (Index t = 3; t < 16; ++t) {
     one_each.mutate()[16 * t + t - 1] = 1;
@@ -100,10 +101,12 @@ void lesson() {
   const Result one = learn("1 head of 32 numbers", 1), two = learn("2 heads of 16 numbers", 2);
   const Result apart = learn("2 heads, and each may see one of the places", 2, one_each);
   const Result mlp = learn("the same, and an MLP behind them", 2, one_each, true);
-  claim(apart.right < 50 && std::abs(apart.ahead) < 1e-3, "one place for each head, and sums: the right is not ahead");
+  claim(apart.right < 50 && std::abs(apart.ahead) < 1e-3,
+        "if each head sees one place and only sums follow, the right answer is not ahead");
   claim(mlp.right > 90, "an MLP does more than add: so each head may look somewhere else, and it is learned");
-  claim(two.ahead > 1 && two.if_0 > two.if_2 + 0.5, "without one, how much head 0 hears of a depends on b");
-  claim(one.right < 85 && two.right > 90 && two.off < 0.2, "and head 1 hears the rest; one wide head did not learn it");
+  claim(two.ahead > 1 && two.if_0 > two.if_2 + 0.5, "without an MLP, how much head 0 hears of a depends on b");
+  claim(one.right < 85 && two.right > 90 && two.off < 0.2,
+        "and head 1 hears the rest: both weights of a are " + std::to_string(two.off) + " off 1 on average");
   std::printf(
       "\nTry: 4 and 8 heads. One head and an MLP: is a mean of a and b enough for a sum? For (a + 2 b) mod 7?\n"
       "Now read examples/lessons/11_block.cpp: what stands around attention in a transformer.\n");

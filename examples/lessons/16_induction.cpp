@@ -110,7 +110,7 @@ void lesson() {
       "back, which places alone can tell, and add what they hear. A head of layer 1 asks: who follows an f?\n");
   claim(matters(one, 0) < 1e-3 && matters(two, 0) < 1e-3, "in a first layer no key knows what stands before it");
   claim(matters(two, 1) > 10, "in the second it decides where a head looks: one finds the g");
-  std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head\n");
+  std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head (with all: %.3f)\n", loss);
   const std::vector<HeadScore> first = shares(two, 0, fresh);
   double back = 0, missing = 0, worst = 0;  // of the head that looks back most: share, loss without it
   for (Index h = 0; h < heads; ++h) {
@@ -132,4 +132,4 @@ void lesson() {
 }
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "induction head; head"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "induction head; head; ablation"); }

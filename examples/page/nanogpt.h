@@ -10,8 +10,8 @@
 
 namespace mote {
 
-/// Its settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps, seed 1337. The lecture `nanogpt`
-/// (examples/lectures) compares the same run with the lines that are published.
+/// Its settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps, seed 1337. The lecture
+/// `nanogpt` (examples/lectures) compares the same run with the lines that are published.
 class NanoGPTRun {
  public:
   static constexpr Index block_size = 64, batch_size = 12, max_iters = 2000;

@@ -22,9 +22,9 @@ const stations = [
     'The graph shows what a step computes, folded by parts.'],
     button: 'Draw the graph', act: page => page.drawGraph()},
   {title: 'Copying', text: [
-    'Two layers learn to repeat ten symbols. The loss starts at that of guessing, the dashed line. After a few hundred steps all answers are right.',
+    'One layer learns to repeat ten symbols. The loss starts at that of guessing, the dashed line. After a few hundred steps all answers are right.',
     'In the heads a bright line appears. It lies ten positions back: there stands the symbol to be said next.'],
-    button: 'Train it to copy', act: page => page.begin('copy', {})},
+    button: 'Train it to copy', act: page => page.begin('copy', {'model.n_layer': '1'})},
   {title: 'Induction', text: [
     'Each row of letters begins again after a while. The model has to find out where. No position tells it.',
     'A head of the first layer looks one back. Then a head of the second finds what followed the same letter before. It appears suddenly, and the loss falls.'],

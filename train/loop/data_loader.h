@@ -61,7 +61,7 @@ class DataLoader {
              "there are no rows to shuffle");
     check_in("data_loader", !options.shuffle || !options.replacement,
              "shuffle draws each row once, replacement any number of times: choose one");
-    check_in("data_loader", options.replacement || !options.num_samples, "num_samples is for replacement");
+    check_in("data_loader", options.replacement || !options.num_samples, "num_samples needs replacement = true");
     check_in("data_loader", options.num_samples.value_or(0) >= 0, "num_samples ", options.num_samples.value_or(0),
              " must be at least 0");
   }

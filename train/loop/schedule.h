@@ -26,7 +26,7 @@ struct ScheduleOptions {
   Index decay_steps = -1;  ///< the last steps before total_steps; required by `wsd` alone
 };
 
-/// The learning rate of a step. First max_lr (step + 1) / (warmup_steps + 1), up to warmup_steps; then
+/// The learning rate of a step. In the warm-up it is max_lr (step + 1) / (warmup_steps + 1). Then, by kind:
 ///   constant: max_lr;
 ///   cosine: half a wave down to min_lr at total_steps, min_lr + (1 + cos(pi p)) / 2 (max_lr - min_lr), where p is the
 ///     fraction of the steps since the warm-up that are done (nanoGPT's get_lr; Loshchilov and Hutter 2017);
@@ -34,8 +34,8 @@ struct ScheduleOptions {
 ///   wsd, warm-up, stable, decay: max_lr until decay_steps before total_steps, then min_lr + (1 - sqrt(q)) (max_lr -
 ///     min_lr), q the fraction of decay_steps that are done. All steps before are those of a longer training, too: a
 ///     checkpoint from there can go on to any length (Hu et al. 2024, MiniCPM; the shape: Hagele et al. 2024).
-/// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps, a decay that
-/// is not left after it.
+/// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps, a
+/// warm-up and a decay that are longer than total_steps together.
 double learning_rate(ScheduleKind kind, Integer step, const ScheduleOptions& o);
 
 }  // namespace mote

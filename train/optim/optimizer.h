@@ -90,7 +90,7 @@ class Optimizer {
   std::function<void()> change_to(const OptimizerState& state);
 
  protected:
-  /// The arrays kept for a parameter. Errors: one that has no name.
+  /// The arrays kept for a parameter. Errors: an index beyond the names that the constructor gave.
   struct Arrays : std::vector<Array> {
     using std::vector<Array>::vector;
     Array& operator[](std::size_t i) {

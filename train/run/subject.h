@@ -21,9 +21,9 @@ struct Subject {
   /// Its config: lines of a report, what a run that is resumed compares, and what a checkpoint's reader builds it by.
   std::vector<Field> config = {};
   std::function<MeanLoss(const Batch&)> loss = {};
-  /// The likeliest answers [N, A] to questions; empty: it has none, and only its loss is measured.
+  /// The likeliest answers [N, A] to questions. Without this function only the loss is measured.
   std::function<IntArray(const Questions&)> answer = {};
-  /// `count` ids that go on from a prompt [1, P], drawn: [1, count]; empty: the likeliest are shown instead.
+  /// `count` ids that are drawn to go on from a prompt [1, P]: [1, count]. Without this function `answer` is shown.
   std::function<IntArray(const IntArray& prompt, Index count, const Generator& random)> sample = {};
 };
 

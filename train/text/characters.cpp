@@ -66,7 +66,8 @@ void CharacterTokenizer::encode_plain(std::string_view text, std::size_t start, 
     const auto [length, code] = known_character(text, at, start);
     const auto found = std::lower_bound(codes_.begin(), codes_.end(), std::pair<unsigned, Index>(code, 0));
     check_in("encode", found != codes_.end() && found->first == code, shown_character(code), " at byte ", start + at,
-             " is not among the ", codes_.size(), " characters of the vocabulary");
+             " is not among the ", codes_.size(),
+             " characters of the vocabulary: the tokenizers bpe and byte take any text");
     ids.push_back(found->second);
     at += length;
   }

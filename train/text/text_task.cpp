@@ -41,8 +41,8 @@ TextTask::TextTask(const Options& o, const std::string& state) : Task("TextTask"
     identity_ = data_->identity;
     return;
   }
-  const Json document = parse_json(state, "the text's state");
-  const JsonPlace kept(document, "the text's state");
+  const Json document = parse_json(state, "the state of the text in the checkpoint");
+  const JsonPlace kept(document, "the state of the text in the checkpoint");
   const auto number = [&](const char* name) { return kept.find(name) ? kept.at(name).as_integer() : 0; };
   identity_ = {kept.at("bytes").as_integer(), number("val_bytes"),
                static_cast<std::uint32_t>(kept.at("crc32").as_integer()),

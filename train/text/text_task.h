@@ -50,7 +50,7 @@ struct TextPart {
   }
 };
 
-/// Which text it is, and which text is held out if that is one of its own.
+/// Which text it is. With --val, also which text is held out.
 struct TextIdentity {
   Index bytes = 0, val_bytes = 0;
   std::uint32_t crc = 0, val_crc = 0;

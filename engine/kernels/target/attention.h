@@ -63,7 +63,8 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
   }
 }
 
-/// w = (a_r . b_j) * scale. Long sums are cut into blocks as everywhere. Not inlined, as its tiles are compiled long.
+/// w = (a_r . b_j) * scale. Long sums are cut into blocks as everywhere. Not inlined, because compiling its tiles takes
+/// long.
 [[gnu::noinline]] void multiply_rows(const AttentionBlock& block, const RowProducts& p, real factor, real* w) {
   const Vec scale(factor);
   for (Index r = 0; r < 16; r += Reg::lanes)

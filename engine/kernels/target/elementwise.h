@@ -18,7 +18,8 @@ MOTE_INLINE void for_elements(Index count, const Body& body) {
   for (; i < count; i += Reg::lanes) body.template operator()<Reg>(i, count - i);
 }
 
-/// What a loop reads: a row, or with step 0 a number over and over, of which there are as many as a Step has lanes.
+/// What a loop reads: a row, or with step 0 the same number over and over. The row then has as many copies of the
+/// number as a Step has lanes.
 struct Operand {
   const real* row;
   Index step;

@@ -134,8 +134,8 @@ struct NormRow {
   Vec mean, scale, mean_g, mean_gh;
 };
 
-/// dx of `count` rows, whose terms of the sums for weight and bias are added in the order of the rows: the sums are
-/// loaded and stored once for all of them.
+/// dx of `count` rows. Their terms of the gradients of weight and bias are added in the order of the rows. These sums
+/// are loaded and stored once for all rows.
 template <bool centred, bool huge, int count>
 MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight, real* d_weight, real* d_bias,
                                 Index n) {

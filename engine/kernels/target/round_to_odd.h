@@ -26,11 +26,13 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
 }
 
 }  // namespace
-}  // namespace mote
 
-#ifdef __EMSCRIPTEN__  // whose own needs rounding modes that WebAssembly lacks, and rounds half of the near ties wrong
+// Emscripten's own needs rounding modes that WebAssembly lacks, and rounds half of the near ties wrong.
+#if defined(__EMSCRIPTEN__) && !defined(MOTE_FMAF)
+#define MOTE_FMAF
 extern "C" __attribute__((weak)) float fmaf(float x, float y, float z) {
-  using Two = mote::TwoDoubles;
-  return static_cast<float>(mote::multiply_add_to_odd(Two{x}, Two{y}, Two{z})[0]);
+  return static_cast<float>(multiply_add_to_odd(TwoDoubles{x}, TwoDoubles{y}, TwoDoubles{z})[0]);
 }
 #endif
+
+}  // namespace mote

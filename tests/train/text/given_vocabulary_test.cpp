@@ -133,7 +133,9 @@ TEST_CASE("text task: a given vocabulary keeps its ids, whatever the text has") 
   o.vocab_size.reset();
 
   put_file(place.text, Place::repeated("abc", 20));
-  CHECK(place.error(o) == "text: encode: 'c' (U+0063) at byte 2 is not among the 4 characters of the vocabulary");
+  CHECK(place.error(o) ==
+        "text: encode: 'c' (U+0063) at byte 2 is not among the 4 characters of the vocabulary: the tokenizers bpe and "
+        "byte take any text");
   o.lines = true;
   CHECK(place.error(o) == "meta.pkl has no token <|endoftext|>, which stands between documents");
   put_meta(place.folder.path("meta.pkl"), {"a", "b", "c", end_of_text});

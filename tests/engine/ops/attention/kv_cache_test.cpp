@@ -48,7 +48,7 @@ TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing
   CHECK_SENTENCE(says(Array::zeros({2, 3, 4, 5}), Array::zeros({2, 3, 3, 5})));
   const Array four = random_array({2, 3, 4, 5}, 1);
   cache = cache.appended(four, Array::zeros({2, 3, 4, 6}));
-  const std::string end = " do not continue 4 rows of 2 sequences, 3 heads, widths 5 and 6";
+  const std::string end = " do not fit the cache: it has 2 sequences, 3 heads, keys of width 5 and values of width 6";
   CHECK(says(Array::zeros({1, 3, 1, 5}), Array::zeros({1, 3, 1, 6})) ==
         "KeyValueCache: k [1, 3, 1, 5] and v [1, 3, 1, 6]" + end);
   CHECK(says(Array::zeros({2, 1, 1, 5}), Array::zeros({2, 1, 1, 6})).ends_with(end));
