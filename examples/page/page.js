@@ -119,6 +119,7 @@ const enable = () => {
 
 const showAbout = about => {
   state.about = about;
+  state.running = false;  // a loop that trains another model ends by itself
   state.step = about.step;
   state.kept = [];
   state.out.clear();
