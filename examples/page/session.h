@@ -15,7 +15,7 @@
 #include "engine/io/text/json.h"
 #include "engine/kernels/kernels.h"
 #include "engine/watch/graph_picture.h"
-#include "examples/page/nanogpt.h"
+#include "examples/lectures/nanogpt.h"
 #include "examples/programs/open_model.h"
 #include "models/inside.h"
 #include "train/report/chart.h"
@@ -161,9 +161,9 @@ class Session {
       const double at = static_cast<double>(nanogpt_->steps());
       losses_.emplace_back(at, step.loss);
       losses.push_back(step.loss);
-      if (step.line.empty()) continue;
+      if (step.lines.empty()) continue;
       if (step.val_loss > 0) held_out_.emplace_back(at, step.val_loss);
-      lines_.push_back(Json::object({{"question", step.line}, {"answer", ""}}));
+      for (const std::string& line : step.lines) lines_.push_back(Json::object({{"question", line}, {"answer", ""}}));
       evaluations.push_back(
           Json::object({{"step", nanogpt_->steps()}, {"loss", step.loss}, {"samples", Json::array(lines_)}}));
     }

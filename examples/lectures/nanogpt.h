@@ -10,8 +10,8 @@
 
 namespace mote {
 
-/// Its settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps, seed 1337. The lecture
-/// `nanogpt` (examples/lectures) compares the same run with the lines that are published.
+/// Its settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps. The lecture `nanogpt`
+/// compares its lines with those that are published, and the page that trains shows them.
 class NanoGPTRun {
  public:
   static constexpr Index block_size = 64, batch_size = 12, max_iters = 2000;
@@ -23,7 +23,8 @@ class NanoGPTRun {
     return GPT(config, Init::twice(random));
   }
 
-  NanoGPTRun(GPT& model, std::vector<Index> text, const Generator& random)
+  /// The last tenth of the text is held out.
+  NanoGPTRun(GPT& model, const std::vector<Index>& text, const Generator& random)
       : model_(model),
         random_(random),
         optimizer_(decay_groups(model, 0.1), {.lr = 1e-3, .betas = {0.9, 0.99}}),
@@ -35,7 +36,7 @@ class NanoGPTRun {
 
   struct Step {
     double loss = 0, val_loss = 0;
-    std::string line = {};  ///< as its trainer prints it; empty: it prints nothing
+    std::vector<std::string> lines = {};  ///< that its trainer prints
   };
   Step step() {
     Step done;
@@ -44,8 +45,8 @@ class NanoGPTRun {
     if (steps_ % 250 == 0) {
       const double on_train = mean_loss_of(train_);
       done.val_loss = mean_loss_of(val_);
-      done.line = "step " + std::to_string(steps_) + ": train loss " + fixed_text(on_train, 4) + ", val loss " +
-                  fixed_text(done.val_loss, 4);
+      done.lines.push_back("step " + std::to_string(steps_) + ": train loss " + fixed_text(on_train, 4) +
+                           ", val loss " + fixed_text(done.val_loss, 4));
     }
     const Tensor loss = model_.loss(batch_.ids, batch_.targets);
     batch_ = batch_of_text(train_);
@@ -55,8 +56,7 @@ class NanoGPTRun {
     optimizer_.zero_grad();
     done.loss = static_cast<double>(loss.item());
     if (steps_ % 100 == 0)
-      done.line +=
-          (done.line.empty() ? "" : "; ") + ("iter " + std::to_string(steps_)) + ": loss " + fixed_text(done.loss, 4);
+      done.lines.push_back("iter " + std::to_string(steps_) + ": loss " + fixed_text(done.loss, 4));
     ++steps_;
     return done;
   }
