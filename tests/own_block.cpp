@@ -94,6 +94,8 @@ void mixing() {
           if (name == "from three positions on" && prompt.shape()[1] < 3) continue;  // without a cache it fails, too
           const std::string text = error_of([&] { model.generate(prompt, 19); });
           expect(contains(text, "generate: ") && contains(text, "{.use_cache = false}"), name + ": " + text);
+          const std::string layer = "transformer.h." + std::to_string(first) + ".mix";
+          expect(contains(text, layer) && !contains(text, layer + "."), name + " is named: " + text);
           expect(model.generate(prompt, 6, whole, Generator()).shape()[1] == prompt.shape()[1] + 6, name);
           expect(error_of([&] { model.generate(prompt, 1); }).empty(), name + ": one token needs no cache");
         }

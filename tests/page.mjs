@@ -1,4 +1,4 @@
-// The page's module under node: node [--experimental-wasm-relaxed-simd] page.mjs GLUE.js MODULE.wasm [exact], requests as
+// The page's module under node: node [--experimental-wasm-relaxed-simd] page.mjs GLUE.js MODULE.wasm fused|exact, requests as
 // lines on standard input, answers as lines. With `exact` the module has no fused multiply-add.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';

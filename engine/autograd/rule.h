@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -44,7 +45,10 @@ const auto& to_save(const T& value) {
 /// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
 /// values unchanged; nothing is copied unless the op records. (Of a module, save() is another function.)
 template <class First, class... T>
-requires(is_saveable<First> || detail::has_array<First>) auto save(const First& first, const T&... others) {
+requires(is_saveable<First> || detail::has_array<First>)
+[[nodiscard]] auto save(const First& first, const T&... others) {
+  static_assert((!std::is_convertible_v<const T&, std::string> && ...),
+                "save() with a path is for modules: write save(model, path), or save_npy(path, x.array()) for one array");
   static_assert(((is_saveable<T> || detail::has_array<T>)&&...),
                 "a rule keeps arrays and plain values only; see is_saveable");
   return [&](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };  // compiles fast

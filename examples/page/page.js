@@ -3,7 +3,7 @@
 const by = id => document.getElementById(id);
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const state = {
-  task: 'copy', seed: 1, settings: {}, about: null, running: false, step: 0, head: [0, 0], out: new Set(), kept: [],
+  task: 'copy', seed: 1, settings: {}, slow: false, about: null, running: false, step: 0, head: [0, 0], out: new Set(), kept: [],
   looked: null, wanted: null, started: 0, tokens: 0, chunk: 1,
 };
 
@@ -47,13 +47,15 @@ const begin = async () => {
   const told = await send({module: bytes}, [bytes]);
   if (told.error) return problem(told.error);
   for (const name of told.tasks) by('task').add(new Option(name, name));
+  state.slow = !told.fused;
   by('machine').textContent = 'mote ' + told.version + ', kernels ' + told.kernels + (told.fused ?
     ': this browser has a fused multiply-add.' :
-    ': this browser has no fused multiply-add. The same bits are computed without it, several times slower.');
+    ': this browser is slow, because it has no fused multiply-add. The same bits are computed without it. So that a ' +
+    'training ends soon, widths are half as large at first, and batches a quarter.');
   by('go').disabled = false;
   const given = new URLSearchParams(location.hash.slice(1));
   if (given.has('task')) await openLink(given);
-  else await chooseTask('copy', {});
+  else await chooseTask('copy', await quick('copy', {}));
   showStation(0);
 };
 
@@ -94,6 +96,18 @@ const chooseTask = async (task, settings) => {
       by(usual.includes(f.name) ? group + '-fields' : 'more-fields').append(field(group, f, value));
     }
   return true;
+};
+/// Settings for a first try. In a slow browser they are smaller than the task's own; a link does not change.
+const quick = async (task, settings) => {
+  if (!state.slow) return settings;
+  const told = await ask({do: 'defaults', task});
+  if (!told) return settings;
+  const own = name => Number([...told.model, ...told.training].find(f => f.name === name).value);
+  return {
+    'model.n_embd': String(own('n_embd') / 2),
+    'training.batch_size': String(Math.ceil(own('batch_size') / 4)),
+    ...settings,
+  };
 };
 /// Those that differ from the task's own.
 const chosen = () => {
@@ -137,6 +151,7 @@ const showAbout = about => {
 
 const startRun = async () => {
   state.running = false;
+  by('away').textContent = '';
   state.settings = chosen();
   problem('');
   const told = await ask({do: 'start', task: state.task, seed: state.seed, settings: state.settings});
@@ -386,7 +401,7 @@ const openFile = async file => {
     return lookAgain();
   }
   state.running = false;
-  if (!await chooseTask('text', {'task.text': path})) return;
+  if (!await chooseTask('text', await quick('text', {'task.text': path}))) return;
   if (file.size === 1115394) return startNanogpt(path);
   if (await startRun()) train();
 };
@@ -412,7 +427,7 @@ const saveModel = async () => {
 const page = {
   begin: async (task, settings) => {
     state.running = false;
-    if (await chooseTask(task, settings) && await startRun()) train();
+    if (await chooseTask(task, await quick(task, settings)) && await startRun()) train();
   },
   expression: async (a, b) => {
     const told = await ask({do: 'expression', a, b});
@@ -471,9 +486,10 @@ const showStation = at => {
 
 // ---- what the page's buttons do
 
-by('task').onchange = () => {
+by('task').onchange = async () => {
   problem('');
-  chooseTask(by('task').value, {});
+  const task = by('task').value;
+  chooseTask(task, await quick(task, {}));
 };
 by('go').onclick = async () => { if (await startRun()) train(); };
 by('pause').onclick = () => {
@@ -518,4 +534,11 @@ by('drop').ondrop = event => {
   by('drop').classList.remove('over');
   if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
 };
+// A tab in the background trains on; whoever comes back learns how far.
+let left = 0;
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && state.about && state.step > left)
+    by('away').textContent = 'While this tab was in the background, it trained from step ' + left + ' to step ' + state.step + '.';
+  left = state.step;
+});
 begin();
