@@ -1,7 +1,7 @@
-// The index of the engine: arrays, tensors, ops, random numbers, printing.
+// The header to include for the engine: arrays, tensors, ops, random numbers and printing.
 #pragma once
 
-#include "engine/base/real.h"  // first, so that its error about -ffast-math stands on top
+#include "engine/base/real.h"  // first, so that the compiler reports its error about -ffast-math before any other
 
 #include "engine/array/array.h"
 #include "engine/array/integers.h"

@@ -14,12 +14,12 @@ constexpr real infinity = std::numeric_limits<real>::infinity();
 
 TokenChooser::TokenChooser(const GenerateOptions& options, const Generator& random, Index vocabulary)
     : options_(options), random_(random), p_(static_cast<std::size_t>(vocabulary)) {
-  // Or a high temperature would make -infinity / infinity, NaN.
+  // A temperature above the largest `real` would become infinity, and -infinity / infinity is NaN.
   options_.temperature = std::min(options.temperature, static_cast<double>(std::numeric_limits<real>::max()));
 }
 
 real TokenChooser::largest(const real* logits, Index position) const {
-  const real top = kernels::table().max(logits, static_cast<Index>(p_.size()));  // NaN beats every number
+  const real top = kernels::table().max(logits, static_cast<Index>(p_.size()));  // NaN if any logit is NaN
   check_in("generate", !std::isnan(top) && top != infinity, "the logits after position ", position,
            " contain NaN or infinity");
   check_in("generate", top != -infinity, "the logits after position ", position,
@@ -37,7 +37,7 @@ Index TokenChooser::operator()(const real* logits, real largest) {
     keep_top_k(logits);
     logits = p;
   }
-  t.sub(logits, 1, &largest, 0, p, V);  // so that a low temperature cannot overflow
+  t.sub(logits, 1, &largest, 0, p, V);  // so that dividing by a low temperature cannot overflow
   if (temperature != 1) t.div(p, 1, &temperature, 0, p, V);
   t.softmax(p, nullptr, p, nullptr, V);
   if (options_.top_p < 1) keep_top_p();
@@ -53,9 +53,9 @@ void TokenChooser::keep_top_k(const real* logits) {
   for (Index i = 0; i < V; ++i) p_[static_cast<std::size_t>(i)] = logits[i] < least ? -infinity : logits[i];
 }
 
-/// Sets all probabilities to 0 but the likeliest that together reach top_p, of equals those of lower ids. They are
-/// added from the largest on. First goes what is certainly not needed: tokens so small that the others reach top_p
-/// without them, rounding included.
+/// Sets all probabilities to 0 but those of the likeliest tokens that together reach top_p. Of equal probabilities,
+/// that of the lower id comes first. Tokens that are certainly not needed are dropped before the sort. Their
+/// probabilities are so small that the others reach top_p without them, rounding included.
 void TokenChooser::keep_top_p() {
   double total = 0;
   for (const real x : p_) total += static_cast<double>(x);

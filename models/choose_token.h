@@ -8,13 +8,15 @@
 
 namespace mote {
 
-/// Chooses tokens as GenerateOptions says, without memory of its own for each.
+/// Chooses tokens as GenerateOptions says. It reuses its buffers from token to token.
 class TokenChooser {
  public:
   TokenChooser(const GenerateOptions& options, const Generator& random, Index vocabulary);
-  /// The largest of a row of logits [V]. Errors: NaN or infinity among them, or nothing but -infinity.
+  /// The largest of a row of logits [V]. `position` is for the error message. Errors: a logit that is NaN or infinity;
+  /// a row with nothing but -infinity.
   real largest(const real* logits, Index position) const;
-  /// A token. Draws 2 V words, or none if the temperature is 0.
+  /// Chooses a token from a row of logits [V] whose largest is `largest`. Draws 2 V words of the random stream, or
+  /// none if the temperature is 0.
   Index operator()(const real* logits, real largest);
 
  private:
@@ -24,7 +26,7 @@ class TokenChooser {
 
   GenerateOptions options_;
   Generator random_;
-  std::vector<real> p_;  // what is left of the probabilities
+  std::vector<real> p_;  // [V]: the logits that top_k leaves, then the probabilities
   std::vector<Index> ranked_, candidates_;
 };
 

@@ -1,4 +1,4 @@
-// Waves over the numbers 0 .. p - 1: how much of a table is of which frequency, and how few of them make most of it.
+// The Fourier basis over the numbers 0 .. p - 1, the share of each frequency in a table, and a measure of sparsity.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,10 @@
 
 namespace mote {
 
-/// The discrete Fourier basis of an odd p, orthonormal rows: the constant, then cos and sin of each frequency k = 1 ..
-/// (p - 1) / 2, rows 2 k - 1 and 2 k: [p, p], element j of them sqrt(2 / p) cos(2 pi k j / p), and the same of sin.
-/// matmul(fourier_basis(p), x) are the coefficients of x [p, N]; the transpose leads back. Errors: p even or below 3.
+/// The discrete Fourier basis of an odd p, with orthonormal rows, [p, p]. Row 0 is constant. Rows 2 k - 1 and 2 k
+/// belong to the frequency k = 1 .. (p - 1) / 2. Element j of these rows is sqrt(2 / p) cos(2 pi k j / p) and
+/// sqrt(2 / p) sin(2 pi k j / p). matmul(fourier_basis(p), x) are the coefficients of x [p, N]. The transpose of the
+/// basis turns the coefficients back into x. Errors: p even or below 3.
 inline Tensor fourier_basis(Integer p) {
   check_in("fourier_basis", p >= 3 && p % 2 == 1, "p ", p, " must be odd and at least 3");
   Array basis = Array::full({p, p}, static_cast<real>(1 / std::sqrt(static_cast<double>(p))));
@@ -30,35 +31,36 @@ inline Tensor fourier_basis(Integer p) {
   return basis;
 }
 
-/// The share of each frequency in the variance along the first axis, all columns together. x [p, N] -> [(p - 1) / 2]:
-/// element k - 1 is frequency k. They add up to 1: the constant is left out. Of an embedding whose row j is the vector
-/// of the number j, few large ones are a model's key frequencies. Source: Nanda et al. 2023. Errors: an x that is not
-/// [p, N], p even or below 3, columns that are all constant.
+/// The share of each frequency in the variance of x along its first axis, all columns together. x [p, N] ->
+/// [(p - 1) / 2], of which element k - 1 is the share of frequency k. The shares add up to 1, because the constant is
+/// left out. If row j of x is a model's embedding of the number j, a few large shares are the model's key frequencies.
+/// Source: Nanda et al. 2023. Errors: an x that is not [p, N], p even or below 3, columns that are all constant.
 inline Tensor frequency_shares(const Tensor& x) {
   check_in("frequency_shares", x.dim() == 2, "x ", x.shape(), " must be [p, N]");
   const Index p = x.size(0);
-  check_in("frequency_shares", sum(max(x.array(), 0) - min(x.array(), 0)).item() > 0, "no column of x ", x.shape(),
-           " varies");
-  // Without its mean first: beside a large constant, the rounding of its product with a wave would count as a share.
+  check_in("frequency_shares", sum(max(x.array(), 0) - min(x.array(), 0)).item() > 0, "all columns of x ", x.shape(),
+           " are constant: at least one must vary");
+  // Without the mean subtracted, the rounding error of a large constant times a wave would count as a share.
   const Tensor waves = matmul(slice(fourier_basis(p), 0, 1, p), x.array() - sum(x.array(), 0, true) / p);
   const Tensor power = sum(Tensor(waves.array() * waves.array()), {1});
   return sum(Tensor(view(power, {p / 2, 2}).array() / sum(power.array())), {1});
 }
 
-/// The Gini coefficient of n numbers, none of them negative, in any shape. It is the sum of |x_i - x_j| over all pairs,
-/// divided by 2 n times the sum of x. 0 where all are equal, 1 - 1 / n where one has everything: how sparse a table is,
-/// whatever its scale. Errors: no numbers, one below 0 or not finite, nothing but zeros.
+/// The Gini coefficient of n numbers, a measure of how sparse they are whatever their scale. No number may be
+/// negative. The coefficient is the sum of |x_i - x_j| over all i and j, divided by 2 n times the sum of x. It is 0 if
+/// all numbers are equal, and 1 - 1 / n if only one number is not 0. x has any shape. Errors: no numbers, a number
+/// below 0 or not finite, nothing but zeros.
 inline double gini(const Tensor& x) {
   std::vector<real> sorted = x.to_vector();
   double n = static_cast<double>(sorted.size()), rank = 1, total = 0, weighted = 0;
   for (const real value : sorted)
-    check_in("gini", value >= 0 && std::isfinite(value), value, " must be finite and at least 0");
+    check_in("gini", value >= 0 && std::isfinite(value), "the number ", value, " in x must be finite and at least 0");
   std::sort(sorted.begin(), sorted.end());
   for (const real value : sorted) {
     total += static_cast<double>(value);
     weighted += math::product(2 * rank++ - n - 1, static_cast<double>(value));
   }
-  check_in("gini", total > 0, "needs a number above 0");
+  check_in("gini", total > 0, "x ", x.shape(), " must have at least one number above 0");
   return weighted / (n * total);
 }
 

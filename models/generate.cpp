@@ -1,4 +1,4 @@
-// GPT::generate: texts that grow, with a cache or by whole passes.
+// GPT::generate, with a cache or by a whole forward pass for every token.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,13 +21,14 @@ void check_options(const GPTConfig& c, const IntArray& ids, Index count, const G
   check_in("generate", o.min_p >= 0 && o.min_p <= 1, "min_p ", o.min_p, " must be in [0, 1]");
   check_in("generate", o.pad_token >= -1, "pad_token ", o.pad_token, " must be an id, or -1 for none");
   check_in("generate", o.stop_token >= -1 && o.stop_token < c.vocab_size, "stop_token ", o.stop_token,
-           " is out of range for V = ", c.vocab_size);
+           " must be an id below vocab_size ", c.vocab_size, ", or -1 for none");
   check_in("generate", count >= 0, "count ", count, " must be at least 0");
-  check_in("generate", count <= std::numeric_limits<Index>::max() - ids.shape()[1], "count ", count, " is too large");
+  check_in("generate", count <= std::numeric_limits<Index>::max() - ids.shape()[1], "count ", count,
+           " must be at most ", std::numeric_limits<Index>::max() - ids.shape()[1]);
 }
 
-/// Rows with equally long texts. They run as a batch of their own, without padding, and so compute what each would
-/// alone, whatever the kind of positions.
+/// Rows whose prompts have the same length. They run as a batch of their own without padding. So each row computes the
+/// same as it would alone, whatever the kind of positions.
 struct Group {
   Index padding;
   std::vector<Index> rows;
@@ -41,12 +42,12 @@ std::vector<Group> by_length(const GPT& model, const IntArray& ids, Index pad) {
   for (Index b = 0; b < B; ++b) {
     const Index* const row = ids.data() + b * T;
     const Index padding = pad < 0 ? 0 : std::find_if(row, row + T, [pad](Index id) { return id != pad; }) - row;
-    check_in("generate", padding < T, "row ", b, " of ids is nothing but pad_token ", pad);
+    check_in("generate", padding < T, "row ", b, " of ids has only pad_token ", pad, ": each row needs another id");
     check_in("generate", pad < 0 || row[T - 1] != pad, "row ", b, " of ids ends with pad_token ", pad,
              ": prompts are padded on the left, by pad_left()");
     const auto before = [](const Group& g, Index p) {
       return g.padding < p;
-    };  // the least padding, longest texts, first
+    };  // groups are sorted by padding: the longest prompts come first
     auto same = std::lower_bound(groups.begin(), groups.end(), padding, before);
     if (same == groups.end() || same->padding != padding) same = groups.insert(same, {padding, {}, model.cache(), {}});
     same->rows.push_back(b);
@@ -54,14 +55,14 @@ std::vector<Group> by_length(const GPT& model, const IntArray& ids, Index pad) {
   return groups;
 }
 
-/// The prompts and what has been generated, row by row: each grows in place.
+/// The rows of text, each a prompt and the tokens that were generated after it.
 class Texts {
  public:
   explicit Texts(const IntArray& ids) {  // contiguous
     const Index T = ids.shape()[1];
     for (const Index* row = ids.data(); row < ids.data() + ids.numel(); row += T) rows_.emplace_back(row, row + T);
   }
-  /// Tokens first, first + 1, ... of some rows, up to the last: [rows, tokens].
+  /// The tokens of some rows, from index `first` to the last: [rows, tokens].
   IntArray from(Index first, const std::vector<Index>& rows) const {
     const auto row = [&](Index b) -> const std::vector<Index>& { return rows_[static_cast<std::size_t>(b)]; };
     IntArray ids = IntArray::empty({static_cast<Index>(rows.size()), std::ssize(row(rows[0])) - first});
@@ -82,8 +83,9 @@ class Texts {
   std::vector<std::vector<Index>> rows_;
 };
 
-/// The last tokens' logits of one group, [rows, 1, V]. While the whole text fits, a cache needs only the new tokens.
-/// After that every new token shifts all others to new positions. So the last block_size tokens are recomputed.
+/// The logits after the last token of each row of a group, [rows, 1, V]. While the whole text fits into block_size,
+/// only the new tokens are computed, with a cache. After that every new token shifts all others to new positions. So
+/// the last block_size tokens are recomputed.
 Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, const GenerateOptions& options,
                   const std::vector<bool>& finished) {
   const GPTConfig& c = model.config;
@@ -93,17 +95,20 @@ Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, 
   IntArray next = texts.from(first, g.rows);
   const Index filler = options.filler(), T = next.shape()[1];
   Index* row = next.mutate();
-  for (const Index b : g.rows) {  // in rows that are finished, whose logits nobody looks at, it may be any number
+  // A finished row may hold a filler that is not in the vocabulary. Any id may replace it, because the logits of
+  // finished rows are not used.
+  for (const Index b : g.rows) {
     if (filler >= c.vocab_size && finished[static_cast<std::size_t>(b)])
       std::replace(row, row + T, filler, options.stop_token);
     row += T;
   }
-  const detail::OpenLayer call(model);  // as model(next) would, but with the logits of the last token alone
+  const detail::OpenLayer call(model);  // computes what model(next) would, but only the last token's logits
   const Tensor x = model.transformer(next, Mask(), cached ? &g.cache : nullptr);
   return model.lm_head(slice(x, 1, x.size(1) - 1, x.size(1))).array().contiguous();
 }
 
-/// T ids [1, T]: the first of a prompt [1, P], then others of the vocabulary, of which no two neighbours are equal.
+/// T ids [1, T] on which a cache is tested. They begin as the prompt [1, P]. Each later id is the previous one plus 1,
+/// modulo the vocabulary.
 IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
   IntArray ids({1, T});
   Index* const to = ids.mutate();
@@ -112,7 +117,7 @@ IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
   return ids;
 }
 
-/// What lm_head gets of a row of ids [1, T], which the cache receives in pieces: half, half of the rest, ..., one.
+/// The input of lm_head for ids [1, T] that go through a cache in pieces: half of them, half of the rest, ..., one.
 Tensor in_pieces(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1];
   GPTCache cache = model.cache();
@@ -125,13 +130,13 @@ Tensor in_pieces(const GPT& model, const IntArray& ids) {
   return concat(pieces, 1);
 }
 
-/// The first element where a and b differ; their number, if none does.
+/// The index of the first element in which a and b differ, or their number of elements if none differs.
 Index first_difference(const Array& a, const Array& b) {
   const auto same = [](real x, real y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   return std::mismatch(a.data(), a.data() + a.numel(), b.data(), same).first - a.data();
 }
 
-/// Remembers the results of layers, innermost layers first.
+/// Records the results of all layers. The results of inner layers come before the result of the layer around them.
 struct LayerResults : Observer {
   struct Result {
     std::string layer;
@@ -146,8 +151,8 @@ struct LayerResults : Observer {
   }
 };
 
-/// "; transformer.h.0.mlp differs first", of the first layer whose results [1, T, ...] with a cache and without
-/// differ; "" if the layers of both passes do not correspond.
+/// Names the first layer whose results [1, T, ...] with a cache and without differ: "; transformer.h.0.mlp differs
+/// first". Returns "" if there is none, or if the layers of both passes do not correspond.
 std::string where_it_differs(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1];
   const auto results = [](auto&& pass) {
@@ -165,15 +170,17 @@ std::string where_it_differs(const GPT& model, const IntArray& ids) {
       if (expected.rank() < 2 || piece.rank() < 2 || from + piece.shape()[1] > T || expected.shape()[1] != T) break;
       const Array same_place = expected.slice(1, from, from + piece.shape()[1]).contiguous();
       if (piece.shape() != same_place.shape()) break;
-      if (first_difference(same_place, piece.contiguous()) < piece.numel()) return "; " + whole[i].layer + " differs first";
+      if (first_difference(same_place, piece.contiguous()) < piece.numel())
+        return "; " + whole[i].layer + " differs first";
       from += piece.shape()[1];
     }
   }
   return "";
 }
 
-/// Compares the model with its cache and without, bit by bit. With a cache, a layer that looks at other tokens sees the
-/// new ones alone. Nothing else would tell. Observers do not see these passes. Errors: a difference.
+/// Compares the model's results with a cache and without, bit by bit. With a cache, a layer that looks at other tokens
+/// sees only the new ones, and nothing but this comparison would show the mistake. Observers do not see these passes.
+/// Errors: a difference.
 void compare_cache(const GPT& model, const IntArray& ids) {
   const char* const advice =
       ". A layer that looks at other positions needs a cache of its own; without one, generate with {.use_cache = "
@@ -191,16 +198,17 @@ void compare_cache(const GPT& model, const IntArray& ids) {
   const Index i = first_difference(whole, pieces);
   if (i == whole.numel()) return;
   const Index C = whole.shape()[2];
-  check_in("generate", false, "with a cache the model computes ", pieces.data()[i], ", without one ", whole.data()[i],
-           ", at position ", i / C, " before lm_head", where_it_differs(model, ids), advice);
+  check_in("generate", false, "the model must compute the same with a cache as without, but at position ", i / C,
+           " the input of lm_head is ", pieces.data()[i], " with one and ", whole.data()[i], " without",
+           where_it_differs(model, ids), advice);
 }
 
-/// Opens `own` unless the caller holds packed weights. Compares the model's results with and without a cache, unless
-/// that has been done with these weights. So that it costs little, it compares at most 64 tokens of one row, or an
-/// eighth of what the call computes.
+/// Returns the packed weights of the caller, or else packs the weights into `own`. Compares the model's results with a
+/// cache and without, unless that was done before with these weights. To cost little, it compares at most 64 tokens of
+/// one row, or an eighth of the tokens that the call computes if that is more.
 PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups, const Texts& texts, Index length,
                              Index count, const GenerateOptions& options, std::optional<PackedWeights>& own) {
-  Index fewest = std::ssize(groups[0].rows), longest = 0, rows = 0;  // the most tokens that a cache will hold
+  Index fewest = std::ssize(groups[0].rows), longest = 0, rows = 0;  // longest: the most tokens that a cache will hold
   const Group* compared = nullptr;
   const GPTConfig& c = model.config;
   for (const Group& g : groups) {
@@ -231,8 +239,9 @@ PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups,
 IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Integer pad) {
   std::size_t longest = 0;
   for (std::size_t b = 0; b < prompts.size(); ++b) {
-    check_in("pad_left", !prompts[b].empty(), "prompt ", b, " is empty");
-    check_in("pad_left", prompts[b][0] != pad, "prompt ", b, " begins with ", pad, ", which would become padding");
+    check_in("pad_left", !prompts[b].empty(), "prompt ", b, " is empty: each prompt needs at least one id");
+    check_in("pad_left", prompts[b][0] != pad, "prompt ", b, " begins with the id of padding, ", pad,
+             ", and would lose its first id");
     longest = std::max(longest, prompts[b].size());
   }
   IntArray ids({static_cast<Index>(prompts.size()), static_cast<Index>(longest)}, pad);

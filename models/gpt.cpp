@@ -13,9 +13,9 @@ const GPTConfig& checked(const GPTConfig& c) {
   check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
   check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
   check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
-  constexpr double most = 1e11;  // 400 GB of floats: sizes that were meant otherwise, and would first take all memory
+  constexpr double most = 1e11;  // 400 GB of floats; more is a mistake, and building the model would take all memory
   check_in("GPT", c.parameters() <= most, "n_layer ", c.n_layer, ", n_embd ", c.n_embd, ", vocab_size ", c.vocab_size,
-           " and block_size ", c.block_size, " would be a model of ", c.parameters(), " parameters");
+           " and block_size ", c.block_size, " make ", c.parameters(), " parameters: at most ", most, " are possible");
   return c;
 }
 
@@ -35,7 +35,7 @@ Tensor GPT::Transformer::embed(const IntArray& ids, Integer start) const {
   const Index T = ids.shape()[1];
   if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
   if (!waves) return drop(token);
-  // The waves are of size 1, beside which token vectors from N(0, 0.02) would hardly matter.
+  // The waves have amplitude 1. Beside them, token vectors from N(0, 0.02) would hardly matter without this factor.
   const Tensor scaled = token * std::sqrt(static_cast<real>(token.size(2)));
   return drop(scaled + (*waves)(T, start));
 }
@@ -46,8 +46,8 @@ Tensor GPT::Transformer::forward(const IntArray& ids, const Mask& mask, GPTCache
     check_in("GPT", cache->token_table.same_as(wte.weight) && cache->layers.size() == h.size(),
              "the cache belongs to another model; take it from this one's cache()");
     for (const KeyValueCache& layer : cache->layers)
-      check_in("GPT", layer.length() == before, "the cache has ", before, " tokens in its first layer and ",
-               layer.length(), " in another");
+      check_in("GPT", layer.length() == before, "the cache is damaged: its first layer has ", before,
+               " tokens, but another has ", layer.length());
   }
   try {
     Tensor x = embed(ids, before);
@@ -71,8 +71,8 @@ void GPT::Transformer::visit(Visitor& v) {
 }
 
 // The layers are built without drawing weights. Then every matrix is drawn by its name, with nanoGPT's distributions.
-// With Init::twice() the layers draw as well. Matrices are drawn as often as nanoGPT does: a tied one under both of its
-// names, those that feed the sum once more.
+// With Init::twice() the layers draw as well, and matrices are drawn as often as in nanoGPT. There a tied matrix is
+// drawn under both of its names, and a matrix that feeds the residual sum is drawn once more.
 GPT::GPT(const GPTConfig& c, const Init& init)
     : config(checked(c)), transformer(c, init.of_layers()), lm_head(c.n_embd, c.vocab_size, init.of_layers(), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;

@@ -1,4 +1,4 @@
-// GPT, the decoder language model, with nanoGPT's names; how it generates.
+// GPT, the decoder language model with nanoGPT's names, and the options with which it generates.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ namespace mote {
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
   Index top_k = 0;         ///< only the k likeliest, and ties with the last of them, may be chosen; 0: all
-  double top_p = 1;        ///< only the fewest likeliest whose probabilities together reach p; 1: all
+  double top_p = 1;        ///< only the fewest likeliest tokens whose probabilities together reach p; 1: all
   double min_p = 0;        ///< only tokens at least this times as likely as the likeliest; 0: all
   Index stop_token = -1;   ///< a row that generates this id is finished; -1: none
-  Index pad_token = -1;    ///< ids that fill the left of shorter prompts, see pad_left(); -1: there are none
+  Index pad_token = -1;    ///< the id that fills the left of shorter prompts, see pad_left(); -1: none
   bool use_cache = true;   ///< false recomputes every context: the same bits, slower
-  /// Called after every token with the newest of each row, [B]; return false to stop. A finished row repeats stop_token
-  /// (pad_token, if given) until all rows are finished.
+  /// Called after every step with the newest token of each row, [B]. Return false to stop. A finished row repeats
+  /// stop_token (pad_token, if given) until all rows are finished.
   std::function<bool(const IntArray& newest)> on_token = {};
 
-  /// What a finished row goes on with.
+  /// The id that a finished row repeats.
   Index filler() const { return pad_token >= 0 ? pad_token : stop_token; }
 
   template <class V>
@@ -41,7 +41,7 @@ struct GenerateOptions {
 /// The keys and values of every layer, for a text being generated. Created by GPT::cache(), for that model.
 struct GPTCache {
   std::vector<KeyValueCache> layers;
-  Parameter token_table = {};  ///< of the model it belongs to
+  Parameter token_table = {};  ///< of the model that the cache belongs to
   Index length() const { return layers.empty() ? 0 : layers[0].length(); }
   void clear() {
     for (KeyValueCache& layer : layers) layer.clear();
@@ -50,20 +50,21 @@ struct GPTCache {
 
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
 /// Weights are drawn in visit order, each once. Matrices are N(0, 0.02). Those that feed a residual sum (c_proj) are
-/// N(0, 0.02 / sqrt(2 n_layer)). Biases are 0, norms 1 and 0. With Init::none no matrix is drawn, for weights that are
-/// loaded. With Init::twice matrices are drawn as in a PyTorch program that builds the layers first. First come
-/// PyTorch's defaults. Then all matrices are drawn N(0, 0.02), a tied one twice, and c_proj last. Those are nanoGPT's
-/// weights for the same seed. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
+/// N(0, 0.02 / sqrt(2 n_layer)). Biases are 0, and the weights of norms are 1. With Init::none no matrix is drawn, for
+/// weights that are loaded. With Init::twice matrices are drawn as in a PyTorch program. The layers first draw
+/// PyTorch's defaults. Then all matrices are drawn N(0, 0.02), a tied one twice, and at last c_proj again. So the
+/// weights are those of nanoGPT for the same seed. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
-    std::optional<LearnedPositions> wpe;  ///< this, the next or neither, as config.position says
+    std::optional<LearnedPositions> wpe;  ///< config.position says whether wpe, waves or neither is there
     std::optional<SinusoidalPositions> waves;
     Dropout drop;
     std::vector<TransformerBlock> h;
-    std::optional<ChosenNorm> ln_f;  ///< not with NormOrder::post
+    std::optional<ChosenNorm> ln_f;  ///< none with NormOrder::post
     Transformer(const GPTConfig& config, const Init& init);
-    /// Token plus position: ids [B, T] -> [B, T, C], the input of the first block. The first id is at position `start`.
+    /// The sum of token and position embedding: ids [B, T] -> [B, T, C], the input of the first block. The first id is
+    /// at position `start`.
     Tensor embed(const IntArray& ids, Integer start = 0) const;
     /// ids [B, T] -> [B, T, C], the input of lm_head. mask and cache: see GPT. Errors: T above block_size, an id
     /// outside [0, V).
@@ -75,44 +76,53 @@ struct GPT : Layer<GPT> {
   Transformer transformer;
   Linear lm_head;
 
-  /// Errors: sizes below 1; n_embd that n_head does not divide; n_head that n_kv_head does not divide. A window or
-  /// n_inner below 0; rotary positions with heads of odd width; a dropout that is not a probability. Those of
+  /// Errors: sizes below 1; n_embd that n_head does not divide; n_head that n_kv_head does not divide; a window or
+  /// n_inner below 0; rotary positions with heads of odd width; a dropout that is not a probability; those of
   /// block_options().
   GPT(const GPTConfig& config, const Init& init);
   __attribute__((unavailable("pass the Generator that weights are drawn from: GPT(config, random)"))) explicit GPT(
       const GPTConfig& config);
 
-  /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true). It broadcasts to [B, H, T,
-  /// T] and combines with causal. Positions count from the first id of a row, masked or not.
+  /// Logits for every position: ids [B, T] -> [B, T, V]. A mask is true where a query may attend to a key. It
+  /// broadcasts to [B, H, T, T] and combines with the causal mask. Positions count from the first id of a row, masked
+  /// or not.
   ///
-  /// With a cache: for the tokens that follow those in it, to which they are appended: ids [B, t] -> [B, t, V]. Equal
-  /// in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the config
-  /// is unbounded(). Gradients enabled (no NoGrad). Training with dropout. A mask. Another model's cache. A different
-  /// B. After an error the cache is unchanged. Keys and values of earlier tokens stay what they were if weights change.
+  /// With a cache, ids [B, t] are the tokens that follow those in the cache, and the result is [B, t, V]. The logits
+  /// are equal in every bit to the last t rows of a pass over all tokens. The keys and values of the new tokens are
+  /// appended to the cache. Earlier keys and values in the cache stay as they are, even if weights change. Errors:
+  /// more than block_size tokens in all, unless the config is unbounded(). With a cache also: gradients enabled (no
+  /// NoGrad); training with dropout; a mask; another model's cache; a different B. After an error the cache is
+  /// unchanged.
   Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
   /// An empty cache.
   GPTCache cache() const;
-  /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.
+  /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. For the mask see forward().
   Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}, Real label_smoothing = 0) const;
   /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with
-  /// a gradient. Minus their mean is the loss of predicting each next token, to the last bit. Call eval() first, or
-  /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.
+  /// a gradient. The negative mean of the scores equals, in every bit, the loss of predicting each next token. Call
+  /// eval() first, otherwise dropout takes part. Errors: those of forward(), for the T - 1 ids that are read.
   Tensor log_probabilities(const IntArray& ids) const;
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
-  /// all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token. So the same
-  /// weights and seed give the same tokens as nanoGPT's generate(). With a stop token a finished row repeats it, and
-  /// generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts. The
-  /// padding is never seen, and positions count from the first other id. So a row's logits are those of its prompt
-  /// alone, to the last bit. Rows of one length run as one batch. Weights are packed for the call, which takes their
-  /// memory once more (PackedWeights; hold one yourself around many short calls). Before a cache is used, one row runs
-  /// with it and without it. A layer of your own that looks at other positions and has no cache is an error. Runs
-  /// without gradients and in evaluation mode; afterwards every module is back in its mode. Several threads may
-  /// generate with one model, each with a Generator of its own, while none trains it. Errors: an empty prompt; a count
-  /// below 0; a temperature below 0 or not finite. top_p outside (0, 1]; min_p outside [0, 1]; a stop token outside [0,
-  /// V). A row of nothing but padding. Logits that are NaN or infinite: -infinity is fine, that token is never chosen.
+  /// Generates `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size
+  /// tokens, or all tokens if the config is unbounded(). Samples by multinomial(), which draws 2 B V words of the
+  /// random stream for each step. So the same weights and seed give the same tokens as nanoGPT's generate(). With a
+  /// stop token, a finished row repeats that token, and generation ends when all rows are finished.
+  ///
+  /// Rows that begin with options.pad_token are shorter prompts. No token attends to the padding, and positions count
+  /// from the first id after it. So a row's logits are those of its prompt alone, in every bit. Rows of one length run
+  /// as one batch.
+  ///
+  /// The weights are packed for the call, which takes their memory once more. Make a PackedWeights yourself around
+  /// many short calls. Before a cache is used, one row runs with the cache and without. If the results differ, a layer
+  /// of your own looks at other positions and has no cache, which is an error. Runs without gradients and in
+  /// evaluation mode; afterwards every module is back in its mode. Several threads may generate with one model, each
+  /// with a Generator of its own, while no thread trains the model.
+  ///
+  /// Errors: an empty prompt; a count below 0; a temperature below 0 or not finite; top_p outside (0, 1]; min_p
+  /// outside [0, 1]; a stop token outside [0, V); a row of nothing but padding; logits that are NaN or infinity. A
+  /// logit of -infinity is no error, and its token is never chosen.
   IntArray generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random);
-  /// The same, greedy.
+  /// Generates greedily, with temperature 0.
   IntArray generate(const IntArray& ids, Integer count) {
     return generate(ids, count, {.temperature = 0}, Generator());
   }
@@ -124,7 +134,8 @@ struct GPT : Layer<GPT> {
 };
 
 /// Prompts of different lengths as one batch [B, T] for generate(), the shorter ones filled with `pad` on the left. No
-/// prompt may begin with `pad`; it need not be in the vocabulary. Errors: an empty prompt, one that begins with `pad`.
+/// prompt may begin with `pad`, which need not be in the vocabulary. Errors: an empty prompt, one that begins with
+/// `pad`.
 IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Integer pad);
 
 /// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.

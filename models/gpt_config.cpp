@@ -86,14 +86,14 @@ TransformerBlockOptions GPTConfig::block_options() const {
   TransformerBlockOptions o = block;
   check_in("GPT", o.attention.causal.value_or(true), "attention must be causal: no token may see what it predicts");
   check_in("GPT", !o.projections.rotary && !o.attention.alibi.defined(),
-           "choose positions by config.position, not in the block");
+           "config.block sets rotary or alibi itself: choose them by config.position");
   check_in("GPT", !o.dropout && !o.bias && o.projections.block_size == 0,
-           "choose dropout, bias and block_size in the config, not in its block");
+           "config.block sets dropout, bias or block_size itself: set them in the config");
   o.dropout = dropout;
   o.bias = bias;
   if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
-  if (position == Position::rotary)  // later angles on demand: a file may ask for a context of any length
+  if (position == Position::rotary)  // later angles come on demand, as a file may ask for any context length
     o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size < 4096 ? block_size : 4096};
   return o;
 }

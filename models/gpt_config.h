@@ -12,8 +12,8 @@ namespace mote {
 
 /// How a model knows where a token is.
 enum class Position {
-  learned,     ///< a trained vector per position, added to the token's (GPT-2)
-  sinusoidal,  ///< waves of fixed lengths, added to the token's times sqrt(C) (the original transformer)
+  learned,     ///< a trained vector per position, added to the token's vector (GPT-2)
+  sinusoidal,  ///< waves of fixed lengths, added to the token's vector times sqrt(C) (the original transformer)
   rotary,      ///< queries and keys rotated by their positions (Llama)
   alibi,       ///< attention scores reduced by distance, more in some heads than in others
   none         ///< only the causal mask tells positions apart
@@ -38,7 +38,7 @@ struct GPTConfig {
   bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
   Position position = Position::learned;
   double rotary_base = 10000;          ///< for Position::rotary, see RotaryOptions
-  TransformerBlockOptions block = {};  ///< all the rest but dropout and bias: block.norm, block.attention.window, ...
+  TransformerBlockOptions block = {};  ///< the other options of the blocks: block.norm, block.attention.window, ...
 
   template <class V>
   void visit(V& v) {
@@ -71,13 +71,14 @@ struct GPTConfig {
 
   /// The smallest GPT-2 (124M): biases, GELU in its tanh form, V = 50257.
   static GPTConfig gpt2();
-  /// What nanoGPT trains: the same without biases, exact GELU, V = 50304.
+  /// The model that nanoGPT trains: the smallest GPT-2 without biases, with exact GELU and V = 50304.
   static GPTConfig nanogpt();
   /// Llama's design in the sizes of the smallest GPT-2: RMSNorm, rotary positions, SwiGLU, four heads of keys and
-  /// values, no biases, nothing tied. If four does not divide n_head, also set block.projections.n_kv_head, or use
+  /// values, no biases, untied weights. If four does not divide n_head, also set block.projections.n_kv_head, or use
   /// resized().
   static GPTConfig llama();
-  /// Only attention and residual sums: the models whose heads are easiest to understand.
+  /// Two layers of attention and residual sums without feed-forward networks: the models whose heads are easiest to
+  /// understand.
   static GPTConfig attention_only();
 
   struct Preset {
@@ -88,26 +89,27 @@ struct GPTConfig {
   /// The preset of this name. Errors: a name that is not in presets().
   static GPTConfig preset(const std::string& name);
 
-  /// The same kind of model in other sizes. If the heads of keys and values do not divide n_head, each head gets its
-  /// own.
+  /// The same kind of model in other sizes. If n_kv_head does not divide the new n_head, each head of queries gets
+  /// keys and values of its own.
   GPTConfig resized(Integer layers, Integer heads, Integer width) const;
 
-  /// About how many parameters the model has, in floating point: no size can make it overflow.
+  /// About how many parameters the model has. The number is in floating point, so that no size makes it overflow.
   double parameters() const;
 
-  /// Whether a context may be longer than block_size: with a window, and positions that are not a table.
+  /// Whether a context may be longer than block_size. It may if attention has a window and positions are not a table.
   bool unbounded() const {
     return block.attention.window > 0 && position != Position::learned && position != Position::sinusoidal;
   }
 
-  /// The options of this model's blocks: `block` with the model's own settings. Errors: attention that is not causal;
-  /// set in the block instead of in the config: dropout, bias, block_size, rotary and alibi (by `position`).
+  /// The options of this model's blocks: `block`, with dropout, bias, block_size and positions from this config.
+  /// Errors: attention that is not causal; dropout, bias, block_size, rotary or alibi that `block` sets itself
+  /// (`position` chooses the last two).
   TransformerBlockOptions block_options() const;
 };
 
-/// The config that these fields describe, as a Recipe has them: first "preset" if it is among them, wherever, then the
-/// others one by one. A preset's n_kv_head yields if it does not divide n_head. Errors: a field that a GPT does not
-/// have, text that is not its value.
+/// The config of a GPT that the fields of a Recipe describe. If "preset" is among them, the config starts as that
+/// preset, wherever the field stands. The other fields are then set one by one. The preset's n_kv_head becomes 0 if it
+/// does not divide n_head. Errors: a field that a GPT does not have, a text that is not a value of its field.
 GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer block_size);
 
 }  // namespace mote

@@ -28,12 +28,13 @@ constexpr std::pair<Activation, const char*> activations[] = {
     {Activation::silu, "swish"},         {Activation::gelu, "gelu_python"},
     {Activation::gelu_tanh, "gelu_fast"}};
 
-/// The entries of a config.json, each said once: read from `from`, or, without it, written.
+/// The entries of a config.json. They are read from `from`, or written if `from` is not set. So one list of entries
+/// serves both directions.
 struct Entries {
   std::optional<JsonPlace> from = {};
   std::vector<JsonMember> written = {};
 
-  /// Whether there is one to be read; null is none.
+  /// Whether the entry is there to be read. null counts as missing.
   bool given(const char* name) const {
     const Json* const value = from ? from->find(name) : nullptr;
     return value && !value->is(Json::Kind::null);
@@ -41,7 +42,8 @@ struct Entries {
   void put(const char* name, Json value) {
     if (!from) written.push_back({name, std::move(value)});
   }
-  /// One that is not needed may be null: then it is what it was, and 0 becomes null.
+  /// A whole number of at least 1. If it is not needed, it may be missing or null, and x then stays as it is. When
+  /// written, an x of 0 that is not needed becomes null.
   void count(const char* name, Index& x, bool needed = true) {
     put(name, needed || x != 0 ? Json(x) : Json());
     if (!from || (!needed && !given(name))) return;
@@ -54,7 +56,7 @@ struct Entries {
     if (from && !(x >= 0 && x <= most))
       from->at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
   }
-  /// A dropout that is the model's unless it differs.
+  /// A dropout rate of one part, `own`, which is set only if it differs from the model's dropout.
   void rate(const char* name, std::optional<double>& own, const GPTConfig& model, double otherwise) {
     double p = own.value_or(otherwise);
     number(name, p, otherwise, 1);
@@ -64,17 +66,18 @@ struct Entries {
     put(name, x);
     return given(name) ? from->at(name).as_bool() : x;
   }
-  /// Refused unless it is missing or the only one that mote's GPT does.
+  /// Errors: the entry is given and has another value than `only`, because mote's GPT does nothing else.
   void require(const char* name, const Json& only) const {
     if (given(name) && from->at(name).value() != only)
       from->at(name).fail("must be " + text_of(only) + ": mote's GPT does nothing else");
   }
   void only(const char* name, const Json& value) { put(name, value), require(name, value); }
-  /// Sizes under these names, in the order of GPTConfig.
+  /// The five sizes of GPTConfig under these names, in the order of `all`.
   void sizes(GPTConfig& c, const std::array<const char*, 5>& names) {
     Index* const all[] = {&c.block_size, &c.vocab_size, &c.n_layer, &c.n_head, &c.n_embd};
     for (std::size_t i = 0; i < 5; ++i) count(names[i], *all[i]);
-    if (from && c.n_embd % c.n_head != 0) from->at(names[3]).fail(std::string("must divide ") + names[4]);
+    if (from && c.n_embd % c.n_head != 0)
+      from->at(names[3]).fail(text_of(c.n_head) + " must divide " + names[4] + " " + text_of(c.n_embd));
   }
 };
 
@@ -97,7 +100,9 @@ void gpt2_entries(Entries& e, GPTConfig& c) {
     return e.from ? a.second == word : a.first == c.block.activation;
   });
   const bool known = found != std::end(activations);
-  if (e.from && !known) e.from->at(entry).fail("'" + word + "' is not supported");
+  std::string names;
+  for (const auto& [activation, name] : activations) names.append(names.empty() ? "" : ", ").append(name);
+  if (e.from && !known) e.from->at(entry).fail("must be one of " + names + ", not '" + word + "'");
   e.put(entry, known ? found->second : word);
   if (known) c.block.activation = found->first;
 }
@@ -118,12 +123,16 @@ void llama_entries(Entries& e, GPTConfig& c) {
   e.count("num_key_value_heads", shared, false);
   if (e.from) {
     e.require("head_dim", c.n_embd / c.n_head);
-    if (c.n_embd / c.n_head % 2 != 0) e.from->at("num_attention_heads").fail("must leave each head an even width");
-    if (c.n_head % shared != 0) e.from->at("num_key_value_heads").fail("must divide num_attention_heads");
+    if (c.n_embd / c.n_head % 2 != 0)
+      e.from->at("num_attention_heads")
+          .fail("leaves each head the width " + text_of(c.n_embd / c.n_head) +
+                ", but rotary positions need an even one");
+    if (c.n_head % shared != 0)
+      e.from->at("num_key_value_heads").fail(text_of(shared) + " must divide num_attention_heads " + text_of(c.n_head));
   }
   e.number("rms_norm_eps", c.block.norm_eps, 1e-6);
   rope_entries(e, c);
-  for (const char* const name : {"rope_scaling", "rope_parameters"})  // the last in newer files
+  for (const char* const name : {"rope_scaling", "rope_parameters"})  // newer files have rope_parameters
     if (e.given(name)) {
       Entries below{e.from->at(name)};
       rope_entries(below, c);
@@ -133,7 +142,8 @@ void llama_entries(Entries& e, GPTConfig& c) {
 }
 
 void all_entries(Entries& e, GPTConfig& c, bool llama) {
-  const Json end = !llama && c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
+  // A missing id would default to GPT-2's 50256, so a model without this token has to write null.
+  const Json end = !llama && c.vocab_size > 50256 ? Json(50256) : Json();
   for (const char* const name : {"bos_token_id", "eos_token_id"}) e.put(name, end);
   e.put("architectures", Json::array({llama ? "LlamaForCausalLM" : "GPT2LMHeadModel"}));
   e.put("model_type", llama ? "llama" : "gpt2");
@@ -148,7 +158,7 @@ bool like_llama(const GPTConfig& c) {
   return (c.position == Position::rotary) + norm + gated >= 2;
 }
 
-/// Every setting that computing depends on, with defaults filled in.
+/// The config with all defaults filled in, so that two configs can be compared. A rotary_base without effect is reset.
 GPTConfig filled_in(GPTConfig c) {
   c.block = c.block_options().resolved(c.n_embd);
   TransformerBlockOptions& b = c.block;
@@ -159,7 +169,8 @@ GPTConfig filled_in(GPTConfig c) {
 
 Index llmc_padded(Index vocab_size) { return (vocab_size + 127) / 128 * 128; }
 
-/// What another library cannot express is what does not come back. Errors: all settings that differ are named.
+/// Checks that another library can express a model. `back` is the config that reading the written model would give.
+/// Errors: settings that differ; all of them are named.
 void require_same(const char* who, const char* library, const GPTConfig& config, const GPTConfig& back) {
   const std::vector<Field> there = fields(filled_in(back)), here = fields(filled_in(config));
   std::string differences;
@@ -183,7 +194,7 @@ struct Weights {
   }
 };
 
-/// Of model.safetensors, else of pytorch_model.bin, or of the parts that the index of either names.
+/// Reads model.safetensors, or else pytorch_model.bin. Either may be split into parts, which its index names.
 Weights weights_of(const std::string& folder) {
   const auto inside = [&](const std::string& name) { return folder + "/" + name; };
   const auto there = [&](const std::string& name) {
@@ -195,14 +206,14 @@ Weights weights_of(const std::string& folder) {
   if (!file_exists(inside(whole)) && file_exists(index)) {
     const Json document = parse_json(read_file(index, longest_text), index);
     const JsonPlace map = JsonPlace(document, index).at("weight_map");
-    if (map.members().empty()) map.fail("names no file");
+    if (map.members().empty()) map.fail("must name at least one file");
     names.clear();
     for (const JsonMember& m : map.members()) names.insert(map.at(m).as_string());
   }
 
   Weights all{.name = inside(*names.begin())};
   for (const std::string& name : names) {
-    check(name.find_first_of("/\\") == name.npos, index, ": '", name, "' is no file of this folder");
+    check(name.find_first_of("/\\") == name.npos, index, ": '", name, "' must be a file beside it, without a folder");
     const StateDict part =
         torch ? state_dict(load_torch(inside(name)), inside(name)) : state_dict(all.files.emplace_back(inside(name)));
     all.state.insert(all.state.end(), part.begin(), part.end());
@@ -210,20 +221,21 @@ Weights weights_of(const std::string& folder) {
   return all;
 }
 
-/// Errors: a config that describes more than the weights are, before it asks for memory.
+/// Errors: a config that describes more parameters than the weights have. It is checked before the model takes memory.
 void check_sizes(const char* who, const std::string& path, const GPTConfig& config, const Weights& weights) {
   check_in(who, config.parameters() <= weights.elements() && config.n_layer <= std::ssize(weights.state), path,
-           " describes ", config.n_layer, " layers and ", config.parameters(), " elements, but ", weights.name,
-           " holds ", weights.state.size(), " tensors of ", weights.elements());
+           " describes ", config.n_layer, " layers and ", config.parameters(), " parameters, but ", weights.name,
+           " has only ", weights.state.size(), " tensors with ", weights.elements(), " elements in all");
 }
 
-/// A parameter, and how many elements llm.c has of it, those in the rows that pad the vocabulary among them.
+/// A parameter in a file of llm.c. `elements` counts its elements there, including the rows that pad the vocabulary.
 struct LlmcArray {
   std::string name;
   Shape shape;
   Index elements;
 };
-/// In the order of its files: each kind for all layers.
+/// The parameters in the order of llm.c's files, which store each kind of parameter for all layers before the next
+/// kind.
 std::vector<LlmcArray> llmc_arrays(const GPT& model, Index padded) {
   std::map<std::string, Shape> shapes;
   for (const NamedParameter& p : named_parameters(model)) shapes[p.name] = p.parameter.shape();
@@ -239,7 +251,8 @@ std::vector<LlmcArray> llmc_arrays(const GPT& model, Index padded) {
   return all;
 }
 
-/// The same function with all biases, as GPT-2 has them: those that the model does not have are 0. A Llama as it is.
+/// A model that computes the same and has all biases of GPT-2. Biases that the given model does not have are 0. A
+/// Llama stays as it is.
 GPT with_biases(const GPT& model) {
   GPTConfig c = model.config;
   c.bias = c.bias || !like_llama(c);
@@ -272,7 +285,8 @@ FieldValues nanogpt_args(const GPTConfig& config) {
 
 GPTConfig nanogpt_config(const FieldValues& args) {
   GPTConfig c = GPTConfig::nanogpt();
-  for (const auto& [name, text] : args) check_in("nanogpt_config", set_field(c, name, text), "no setting ", name);
+  for (const auto& [name, text] : args)
+    check_in("nanogpt_config", set_field(c, name, text), "a GPTConfig has no field '", name, "'");
   return c;
 }
 
@@ -281,8 +295,8 @@ GPT load_nanogpt(const std::string& path, const Generator& random) {
   const TorchValue checkpoint = load_torch(file);
   const TorchValue* const args = detail::find(checkpoint, "model_args");
   const TorchValue* const model_there = detail::find(checkpoint, "model");
-  check_in("load_nanogpt", args && model_there, file, " has no ", args ? "model" : "model_args",
-           ", as nanoGPT's ckpt.pt has");
+  check_in("load_nanogpt", args && model_there, file, " has no entry '", args ? "model" : "model_args",
+           "', which nanoGPT's ckpt.pt needs");
   GPTConfig config = nanogpt_config(field_values(*args));
   const Weights weights{.state = state_dict(*model_there, file), .name = file};
 
@@ -303,7 +317,7 @@ GPT load_nanogpt(const std::string& path, const Generator& random) {
 
 std::string huggingface_config(const GPTConfig& config) {
   GPTConfig c = config;
-  c.bias = c.bias || !like_llama(c);  // GPT-2's that are missing are 0
+  c.bias = c.bias || !like_llama(c);  // missing biases of a GPT-2 are written as 0
   GPTConfig whole = filled_in(c);
   if (!like_llama(c)) whole.block.n_inner = c.block.n_inner;
   Entries entries;
@@ -340,7 +354,7 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
   const std::string& path = file.name;
   const auto rule = [&](bool holds, const auto&... parts) { check_in("llm.c", holds, path, ": ", parts...); };
   std::int32_t header[256] = {};
-  rule(file.size >= sizeof header, file.size, " bytes are fewer than the ", sizeof header, " of a header");
+  rule(file.size >= sizeof header, "has ", file.size, " bytes, but the header alone has ", sizeof header);
   file.read(0, header, sizeof header);
   rule(header[0] == 20240326, "begins with ", header[0], ", not with 20240326, the number of llm.c's model files");
   rule(header[1] == 3 || header[1] == 5, "has version ", header[1], "; mote reads 3 (float32) and 5 (bfloat16)");
@@ -348,8 +362,8 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
                                                             {"num_layers", 10'000},   {"num_heads", 1 << 24},
                                                             {"channels", 1 << 24},    {"padded_vocab_size", 1 << 24}};
   for (std::size_t i = 0; i < std::size(sizes); ++i)
-    rule(header[i + 2] >= 1 && header[i + 2] <= sizes[i].second, sizes[i].first, " is ", header[i + 2],
-         ", not from 1 to ", sizes[i].second);
+    rule(header[i + 2] >= 1 && header[i + 2] <= sizes[i].second, sizes[i].first, " ", header[i + 2], " must be 1 to ",
+         sizes[i].second);
   GPTConfig c = GPTConfig::gpt2();
   c.block_size = header[2];
   c.vocab_size = header[3];
@@ -364,7 +378,8 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
   GPTConfig stored = c;
   stored.vocab_size = padded;
   const double expected = stored.parameters() * static_cast<double>(width) + sizeof header;
-  rule(static_cast<double>(file.size) == expected, "has ", file.size, " bytes, but its sizes need ", expected);
+  rule(static_cast<double>(file.size) == expected, "has ", file.size, " bytes, but the sizes in its header need ",
+       expected);
 
   GPT model(c, Init::none(random));
   std::uint64_t at = sizeof header;

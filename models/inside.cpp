@@ -1,4 +1,4 @@
-// How a run is recorded and taken apart, and how patches run side by side.
+// How Decomposition records and splits a forward pass, and how patch_table runs all patches in one batch.
 #include "models/inside.h"
 
 #include <cmath>
@@ -9,20 +9,20 @@ namespace {
 
 std::string block_name(Index layer) { return "transformer.h." + std::to_string(layer); }
 
-/// The arrays of a model's parameters, by all their names.
+/// The values of a model's parameters, under all their names.
 std::map<std::string, Tensor> weights_of(const GPT& model) {
   std::map<std::string, Tensor> all;
   for (const NamedParameter& p : named_parameters(model, true)) all[p.name] = p.parameter.value();
   return all;
 }
 
-/// Not defined if there is none, or none of this shape.
+/// The weight of this name, not defined if there is none or if it has another shape.
 Tensor weight(const std::map<std::string, Tensor>& weights, const std::string& name, const Shape& shape) {
   const auto found = weights.find(name);
   return found != weights.end() && found->second.shape() == shape ? found->second : Tensor();
 }
 
-/// An attention's projections, by nanoGPT's names.
+/// The projections of one attention layer, found by nanoGPT's names.
 struct Projections {
   Tensor reads, writes;  ///< c_attn.weight: queries | keys | values, [(H + 2 Hkv) d, C]; c_proj.weight, [C, H d]
   Index heads, shared, d;
@@ -30,7 +30,7 @@ struct Projections {
   Projections(const GPT& model, Index layer, Index head) {
     const GPTConfig& c = model.config;
     check_in("head", layer >= 0 && layer < c.n_layer && head >= 0 && head < c.n_head, "there is no head ", head,
-             " in layer ", layer);
+             " in layer ", layer, ": the model has layers 0 to ", c.n_layer - 1, " with heads 0 to ", c.n_head - 1);
     heads = c.n_head;
     shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : heads;
     d = c.n_embd / heads;
@@ -38,26 +38,27 @@ struct Projections {
     const std::string name = block_name(layer) + ".attn.";
     reads = weight(weights, name + "c_attn.weight", {(heads + 2 * shared) * d, c.n_embd});
     writes = weight(weights, name + "c_proj.weight", {c.n_embd, heads * d});
-    check_in("head", reads.defined() && writes.defined(), name, "c_attn.weight and ", name,
-             "c_proj.weight do not belong to a SelfAttention: only of its heads the rows and columns are known");
+    check_in(
+        "head", reads.defined() && writes.defined(), name, "c_attn.weight and ", name,
+        "c_proj.weight must be those of a SelfAttention: which rows and columns belong to a head is known only there");
   }
-  /// What c_attn makes of queries (part 0), keys (1) or values (2) for a head of queries: [d, C].
+  /// The rows of c_attn that compute queries (part 0), keys (part 1) or values (part 2) for a head of queries: [d, C].
   Tensor read(Index part, Index head) const {
     const Index at = part == 0 ? head : heads + (part - 1) * shared + head / (heads / shared);
     return slice(reads, 0, at * d, (at + 1) * d);
   }
-  /// What the output projection makes of a head: [C, d].
+  /// The columns of the output projection for one head: [C, d].
   Tensor write(Index head) const { return slice(writes, 1, head * d, (head + 1) * d); }
 };
 
-/// How much u norm(x) grows with x where the norm's scale is 1. That is u times the gain, less the mean if the norm
-/// takes it off.
+/// The gradient of u norm(x) with respect to x, where the norm's scale is held fixed at 1. It is u times the gain. If
+/// the norm subtracts the mean, the mean of that product is subtracted as well.
 Tensor through_norm(const GPTConfig& c, const Tensor& gain, const Tensor& u) {
   const Tensor g = u * gain;
   return c.block.norm == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
 }
 
-/// Dropout would make two runs differ in more than what is looked at.
+/// Errors: dropout is on. Dropout would make two passes differ by chance.
 void check_still(const char* who, const GPT& model) {
   for (const NamedModule& m : named_modules(model)) {
     const auto* const dropout = dynamic_cast<const Dropout*>(m.module);
@@ -65,8 +66,8 @@ void check_still(const char* who, const GPT& model) {
   }
 }
 
-/// What heads give to the output projection, [B, H, T, d], "transformer.h.0.attn heads", of each attention that shows
-/// them.
+/// Records what the heads of each attention give to the output projection, [B, H, T, d], under names such as
+/// "transformer.h.0.attn heads". An attention that does not show its heads is left out.
 struct ShownHeads : Observer {
   std::map<std::string, Tensor> shown;
   ShownHeads() { watch(); }
@@ -77,7 +78,7 @@ struct ShownHeads : Observer {
   }
 };
 
-/// Whether a sum is `whole`, but for rounding. `size` is the sum of its terms' absolute values.
+/// Whether `sum` equals `whole` up to rounding. `size` is the sum of the absolute values of the terms in `sum`.
 bool adds_up(const Tensor& sum, const Tensor& whole, const Tensor& size) {
   const real tolerance = std::sqrt(std::numeric_limits<real>::epsilon());
   const Tensor off = abs(sum - whole) - size * tolerance;
@@ -172,10 +173,13 @@ std::vector<Decomposition::Part> Decomposition::shares(const IntArray& token, co
 
 Tensor Decomposition::neuron_shares(Integer layer, const IntArray& token, const IntArray& less) const {
   const NoGrad no_grad;
-  check_in("Decomposition", layer >= 0 && layer < config_.n_layer && config_.block.feed_forward, "layer ", layer,
-           " has no feed-forward network");
+  check_in("Decomposition", layer >= 0 && layer < config_.n_layer, "layer ", layer, " is out of range for ",
+           config_.n_layer, " layers");
+  check_in("Decomposition", config_.block.feed_forward,
+           "the model has no feed-forward networks, whose neurons could have shares");
   const std::string name = block_name(layer) + ".mlp";
-  const char* const unknown = " is not c_proj of its neurons, as FeedForward is: it is one share, and its neurons none";
+  const char* const unknown =
+      " must be a FeedForward, whose result is c_proj of its neurons: of another network only the whole has a share";
   const auto in = values_.find(name + ".c_fc"), gate = values_.find(name + ".c_gate");
   const bool gated = config_.block.activation == Activation::swiglu;
   check_in("Decomposition", in != values_.end() && gated == (gate != values_.end()), name, unknown);
@@ -230,7 +234,8 @@ FactoredMatrix qk(const GPT& model, Integer layer, Integer head) {
 double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written) {
   const NoGrad no_grad;
   const GPTConfig& c = model.config;
-  check_in("copying_score", layer >= 0 && layer < c.n_layer, "there is no layer ", layer);
+  check_in("copying_score", layer >= 0 && layer < c.n_layer, "layer ", layer, " is out of range for ", c.n_layer,
+           " layers");
   check_in("copying_score", c.block.norm_order == NormOrder::pre, "the model's norm_order must be pre");
   const TransformerBlock& block = model.transformer.h[static_cast<std::size_t>(layer)];
   const Tensor gain = weights_of(model).at("transformer.ln_f.weight");
@@ -238,7 +243,7 @@ double copying_score(const GPT& model, Integer layer, const FactoredMatrix& writ
   const Tensor out = transpose(matmul(written.right, transpose(grows, 0, 1)), 0, 1);
   Index right = 0;
   const Index V = c.vocab_size;
-  for (Index t = 0; t < V; ++t) {  // row by row, never [V, V]
+  for (Index t = 0; t < V; ++t) {  // row by row, so that no [V, V] array is needed
     const Tensor e = block.ln_1(slice(model.transformer.wte.weight, 0, t, t + 1));
     right += argmax(linear(matmul(e, written.left), out)).item() == t;
   }
@@ -250,12 +255,13 @@ double composition(const FactoredMatrix& a, const FactoredMatrix& b) { return (a
 Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
                    const Metric& metric) {
   const NoGrad no_grad;
-  check_in("patch_table", ids.shape().rank() == 2 && (!other.defined() || other.shape() == ids.shape()), "ids ",
-           ids.shape(), " and others ", other.defined() ? other.shape() : ids.shape(), " must both be [B, T]");
-  check_in("patch_table", ids.numel() > 0, "ids ", ids.shape(), " are empty");
+  check_in("patch_table", ids.shape().rank() == 2, "ids ", ids.shape(), " must be [B, T]");
+  check_in("patch_table", !other.defined() || other.shape() == ids.shape(), "other ",
+           other.defined() ? other.shape() : Shape(), " must have the shape of ids ", ids.shape());
+  check_in("patch_table", ids.numel() > 0, "ids ", ids.shape(), " are empty: both axes must be at least 1");
   const bool heads = value == ".attn heads";
-  check_in("patch_table", heads || value.find_first_of(" *") == value.npos, "'", value,
-           "' should be '', the name of one layer inside a block, such as '.mlp', or '.attn heads'");
+  check_in("patch_table", heads || value.find_first_of(" *") == value.npos, "value '", value,
+           "' must be '' (a block as a whole), the name of one layer inside a block, such as '.mlp', or '.attn heads'");
   check_still("patch_table", model);
   const Index layers = model.config.n_layer, places = heads ? model.config.n_head : ids.shape()[1];
   const Index runs = layers * places, B = ids.shape()[0];  // run l * places + p has the other value in layer l at p
@@ -290,8 +296,8 @@ HeadImportance head_importance(const GPT& model, const IntArray& ids, const Metr
   const Record seen(model, {"*.attn heads"});
   const Tensor whole = metric(model(ids));
   for (const auto& [name, value] : seen.values())
-    check_in("head_importance", value.requires_grad(), "needs the gradient at ", name,
-             ": call it without NoGrad, and with weights before it that are trainable");
+    check_in("head_importance", value.requires_grad(), "no gradient reaches '", name,
+             "': call it without NoGrad, and with trainable weights in the layers before");
   const std::vector<Parameter> weights = parameters(model);
   std::vector<Array> before;
   for (const Parameter& w : weights) before.push_back(w.grad());

@@ -1,4 +1,4 @@
-// What a trained GPT is made of inside: whose sum a logit is, what each block would say, what its heads read and write.
+// A trained GPT taken apart: what each part adds to a logit, the logits after each block, what heads read and write.
 #pragma once
 
 #include <functional>
@@ -10,44 +10,50 @@
 
 namespace mote {
 
-/// One run of a GPT, taken apart. A block adds to a stream x [B, T, C] that starts as token + position:
+/// One forward pass of a GPT, taken apart into what each layer and head adds to the logits. The residual stream x [B,
+/// T, C] starts as token + position, and each block adds to it:
 ///
 ///     x = x + sum of heads + bias,   x = x + mlp,   and in the end   logits = W norm(x).
 ///
-/// With the norm's scale as it was in this run, all after it is linear. So a logit is the sum of what each part has
-/// added to it. It keeps the weights of the run, whatever becomes of the model. Under NoGrad. Scopes that change what
-/// is inside attention or a network are seen. An attention of your own is one part if it shows no heads.
+/// With the last norm's scale held fixed at its value in this pass, the logits are linear in x. So a logit is the sum
+/// of what each part has added to it. A Decomposition keeps the weights of the pass, even if the model's weights
+/// change later. It computes without gradients. Scopes that change values inside attention or a feed-forward network
+/// take effect. An attention layer of your own that does not show its heads is one part.
 ///
-/// Errors: those of GPT; a norm_order that is not pre; dropout that is on. A logit that is not the sum of its shares: a
-/// scope changes what a part adds, or a layer of your own adds something else. Every logit is compared. It may be off
-/// by sqrt(epsilon of real) times the sum of its terms' absolute values. In float that is 3.5e-4 of the sum.
+/// Errors: those of GPT; a norm_order that is not pre; dropout that is on; a logit that is not the sum of its shares,
+/// because a scope changes what a part adds, or because a layer of your own adds something else. Every logit is
+/// compared with the sum of its shares. The two may differ by sqrt(epsilon of real) times the sum of the terms'
+/// absolute values. In float that is 3.5e-4 times that sum.
 class Decomposition {
  public:
   Decomposition(const GPT& model, const IntArray& ids);
 
-  Tensor logits;               ///< [B, T, V]: the model's
-  std::vector<Tensor> before;  ///< [B, T, C]: the stream before each block, and after the last
-  std::vector<Tensor> middle;  ///< [B, T, C]: in each block, between attention and feed-forward network
+  Tensor logits;               ///< [B, T, V]: the model's logits
+  std::vector<Tensor> before;  ///< [B, T, C]: the stream before each block, and after the last block
+  std::vector<Tensor> middle;  ///< [B, T, C]: the stream in each block, between attention and feed-forward network
 
   struct Part {
     std::string name;  ///< "token", "position", "0 head 1", "0 bias" of the heads' projection, "0 mlp", ...
     Tensor value;
   };
-  /// What the stream after the last block is the sum of, [B, T, C].
+  /// The parts whose sum is the stream after the last block, each [B, T, C].
   std::vector<Part> parts() const;
-  /// What each part adds to the logit of `token` at every place, [B, T], or to that less the logit of another token.
-  /// Tokens are ids that broadcast to [B, T]. "norm" is the last norm's bias. Their sum is that logit, to rounding.
+  /// What each part adds to the logit of `token` at every position, [B, T]. If `less` is given, the logit of `less` is
+  /// subtracted from that of `token`. `token` and `less` are ids that broadcast to [B, T]. The part "norm" is the last
+  /// norm's bias. All parts together sum to the logit, or to the difference of logits, up to rounding.
   std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
-  /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share.
-  /// Errors: a network that is not c_proj of its neurons, as FeedForward is: then it is one share.
+  /// What each neuron of a block's feed-forward network adds to the logit, [B, T, N]. `token` and `less` are as in
+  /// shares(). All neurons and the bias of c_proj together add the share of the network. Errors: a network whose
+  /// result is not c_proj of its neurons, as FeedForward's is; shares() still has the share of the whole network.
   Tensor neuron_shares(Integer layer, const IntArray& token, const IntArray& less = {}) const;
 
-  /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]. It is W norm(x) for the stream
-  /// before each block and after the last. The last rows are the logits. Source: nostalgebraist 2020.
+  /// The logit lens: the logits that the model would give after fewer blocks, [n_layer + 1, B, T, V]. They are W
+  /// norm(x) for the stream x before each block and after the last. The last entry is the model's logits. Source:
+  /// nostalgebraist 2020.
   Tensor lens() const;
 
  private:
-  /// By how much a logit grows with the stream: [B, T, C].
+  /// The gradient of the logit in shares() with respect to the stream, with the norm's scale held fixed: [B, T, C].
   Tensor direction(const IntArray& token, const IntArray& less) const;
   Tensor unembedding(const IntArray& token, const IntArray& less) const;
   void check_sums() const;
@@ -56,45 +62,51 @@ class Decomposition {
   std::map<std::string, Tensor> weights_, values_;
 };
 
-/// A matrix as a product, left [m, r] right [r, n] with a small r. It is never multiplied out: what a head does to a
-/// row x is (x left) right.
+/// A matrix of low rank r, kept as the product of left [m, r] and right [r, n]. The effect of a head on a row x is
+/// (x left) right, so the product itself is not needed.
 struct FactoredMatrix {
   Tensor left, right;
   Tensor product() const { return matmul(left, right); }
-  double norm() const;  ///< the root of the sum of all squares, by [r, r] matrices
+  double norm() const;  ///< the Frobenius norm, computed from [r, r] matrices
 };
+/// The product of two matrices, kept as factors.
 FactoredMatrix operator*(const FactoredMatrix& a, const FactoredMatrix& b);
-/// Of heads that write side by side.
+/// The sum of two matrices, kept as factors, such as that of two heads that write to the same stream.
 FactoredMatrix operator+(const FactoredMatrix& a, const FactoredMatrix& b);
 
-/// [C, C]: a row x that the head looks at, as its block's norm gives it, makes it write x OV, without biases.
+/// The OV matrix of a head, [C, C]. A head that attends to a row x, as its block's norm gives it, writes x OV. Biases
+/// are left out.
 FactoredMatrix ov(const GPT& model, Integer layer, Integer head);
-/// [C, C]: a query of row x and a key of row y have the score x QK y^T. Biases, rotation and scale are left out.
+/// The QK matrix of a head, [C, C]. The query of a row x and the key of a row y have the score x QK y^T. Biases,
+/// rotation and scale are left out.
 FactoredMatrix qk(const GPT& model, Integer layer, Integer head);
-/// The share of tokens t whose own logit `written` makes grow most of all when it looks at t. `written` is ov of a
-/// head, or of several with +. For t's vector e: e norm, e OV, last norm's gain, W. Source: Elhage et al. 2021; top-1
-/// as ARENA.
+/// The share of tokens whose own logit grows the most when a head attends to them. `written` is ov() of a head, or the
+/// sum of ov() of several heads. The vector of each token goes through the block's norm, `written`, the gain of the
+/// last norm, and lm_head. Source: Elhage et al. 2021; top-1 as in ARENA.
 double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written);
-/// |a b| / (|a| |b|): how much the later head's matrix reads of what the earlier one writes. For keys of the later one
-/// composition(ov, qk transposed): of its queries composition(ov, qk), of its values composition(ov, ov). That of
-/// random matrices is about 1 / sqrt(C). Source: Elhage et al. 2021.
+/// The composition score |a b| / (|a| |b|), which says how much of what an earlier head writes a later head reads. a
+/// is ov() of the earlier head. For the later head's keys, b is the transposed qk(). For its queries, b is qk(). For
+/// its values, b is ov(). Random matrices have a score of about 1 / sqrt(C). Source: Elhage et al. 2021.
 double composition(const FactoredMatrix& a, const FactoredMatrix& b);
+/// The transpose of a matrix, kept as factors.
 FactoredMatrix transposed(const FactoredMatrix& a);
 
-/// A number that says how well a model does: logits [B, T, V] -> [].
+/// A function that measures how well a model does: logits [B, T, V] -> one number, [].
 using Metric = std::function<Tensor(const Tensor& logits)>;
-/// The metric of model(ids) where one place has what the run of `other` had there. All places run in one batched pass.
-/// Scopes around it see that pass. `value` is named as behind a block's name. "" is what the block returns; ".attn",
-/// ".mlp" or any layer inside is what that layer gives. These are exchanged at one position each: [n_layer, T]. ".attn
-/// heads" is what one head gives, exchanged at all positions: [n_layer, H]. ids, other [B, T]; an undefined `other`: 0
-/// is put there. attention_text() and attention_svg() show the table. Errors: ids of two shapes, or empty; another
+/// A table of activation patching: the metric of model(ids) if one value inside the model comes from model(other), for
+/// each layer and place. All places run in one batched pass. Scopes around the call see that pass. `value` names the
+/// value by what stands behind a block's name. "" is what the block returns. ".attn", ".mlp" or any layer inside is
+/// what that layer returns. These values are exchanged at one position at a time: [n_layer, T]. ".attn heads" is what
+/// one head gives, exchanged at all positions: [n_layer, H]. ids and other are [B, T]. If `other` is not defined, the
+/// value becomes 0. attention_text() and attention_svg() show the table. Errors: ids of two shapes, or empty; another
 /// value; dropout that is on; those of Change.
 Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
                    const Metric& metric);
 
-/// How much the metric falls without each head, [n_layer, H]. It is measured by taking the head out. It is also
-/// estimated from one backward pass as the sum of head x gradient, which is cheap and linear. The model's gradients
-/// stay as they are. Source: Michel et al. 2019. Errors: those of patch_table; weights that are frozen; NoGrad.
+/// How much the metric falls without each head, [n_layer, H]. `ablated` is measured with the head's output set to 0.
+/// `gradient` is a cheap linear estimate, the sum of head output times gradient from one backward pass. The gradients
+/// of the model's parameters stay as they are. Source: Michel et al. 2019. Errors: those of patch_table; weights that
+/// are frozen; NoGrad.
 struct HeadImportance {
   Tensor ablated, gradient;
 };

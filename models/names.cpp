@@ -1,4 +1,4 @@
-// The tables of names, made from a model's own.
+// The tables of names, made from the names of a model's own parameters.
 #include "models/names.h"
 
 #include "models/gpt_files.h"
@@ -6,9 +6,9 @@
 namespace mote {
 namespace {
 
-const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // buffers; c_attn.bias is a weight
+const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // buffers, unlike c_attn.bias
 
-/// LlamaForCausalLM's, in the order of its parameters().
+/// The names in LlamaForCausalLM, in the order of its parameters().
 NameTable llama_names(const GPT& model) {
   NameTable names{{{"model.embed_tokens.weight", "transformer.wte.weight"}}, {".rotary_emb.inv_freq"}};
   const GPTConfig& c = model.config;
@@ -43,11 +43,11 @@ NameTable nanogpt_names(const GPT& model) {
   GPTConfig today = model.config;
   if (today.block.activation == Activation::gelu_tanh) {
     today.block.activation = Activation::gelu;
-    names.unwritable = "nanoGPT of today has exact GELU: a model with gelu_tanh is only read";
+    names.unwritable = "nanoGPT of today has exact GELU: a model with gelu_tanh can only be loaded";
   }
   if (!today.tie_weights) {
     today.tie_weights = true;
-    names.unwritable = "nanoGPT of today has tied weights: a model with a head of its own is only read";
+    names.unwritable = "nanoGPT of today has tied weights: a model with an lm_head of its own can only be loaded";
   }
   static_cast<void>(nanogpt_args(today));  // for its errors
   for (const NamedParameter& p : named_parameters(model, true)) names.rules.push_back({p.name, p.name});

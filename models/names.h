@@ -1,5 +1,5 @@
-// The names under which other libraries keep the weights of the models that mote can build, for files in both
-// directions.
+// The names of weights in other libraries, for the models that mote can build. The tables are used for reading and for
+// writing files.
 #pragma once
 
 #include "models/gpt.h"
@@ -7,27 +7,32 @@
 
 namespace mote {
 
-/// The state dict of nanoGPT and of minGPT. The names are mote's. A tied matrix stands under two names:
-/// load_state_dict() of nanoGPT looks for both. Skipped: the masks of minGPT and of older versions. minGPT, and nanoGPT
-/// until May 2023, have GELU in its tanh form (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have a
-/// head of its own (tie_weights = false). Such models are read and not written. Today's nanoGPT would load them without
-/// an error and compute something else. Errors: the model has another setting that nanoGPT lacks, as in nanogpt_args().
+/// The names of weights in the state dict of nanoGPT and of minGPT. They are mote's names. A tied matrix stands under
+/// both of its names, because nanoGPT's load_state_dict() looks for both. The masks of minGPT and of older versions
+/// are skipped. minGPT, and nanoGPT until May 2023, have GELU in its tanh form (Activation::gelu_tanh). minGPT, and
+/// nanoGPT until January 2023, have an lm_head that is not tied (tie_weights = false). Models with either setting can
+/// be read but not written, because today's nanoGPT would load them without an error and compute something else.
+/// Errors: the model has another setting that nanoGPT lacks, as in nanogpt_args().
 NameTable nanogpt_names(const GPT& model);
 
-/// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
-/// attn.c_proj.weight among them, where no shape would tell. Written with the prefix "transformer.", as
-/// save_pretrained() does; read with or without it, as in the file on the hub. A model of Llama's kind under its names
-/// there. q_proj, k_proj and v_proj are rows of c_attn. Both turn the same pairs of a head's columns. In the order of
-/// the parameters there. Errors: those of huggingface_config().
+/// The names of weights in Hugging Face's transformers, for a GPT-2 or a Llama. GPT-2's Conv1D layers store their
+/// matrices as [in, out], so these matrices are transposed. The square attn.c_proj.weight is transposed as well,
+/// although its shape would not reveal a mistake. GPT-2's names are written with the prefix "transformer.", as
+/// save_pretrained() does. They are read with or without the prefix, which the file on the hub does not have. A Llama
+/// has the names of LlamaForCausalLM, in the order of that model's parameters. The rows of its q_proj, k_proj and
+/// v_proj are rows of mote's c_attn. Both libraries rotate the same pairs of a head's columns, so the rows keep their
+/// order. Errors: those of huggingface_config().
 NameTable huggingface_names(const GPT& model);
 
-/// torch.nn.MultiheadAttention, with in_proj_weight, or, if keys or values come from another width (kdim, vdim), with
-/// three matrices. Errors: a layer that is none there (shared keys and values, d_in or d_out that is not the width).
+/// The names of weights in torch.nn.MultiheadAttention. The projections of queries, keys and values are rows of one
+/// in_proj_weight. If keys or values have an input of another width (kdim, vdim), there are three matrices instead.
+/// Errors: a layer that torch.nn.MultiheadAttention cannot express, because heads share keys and values or because
+/// d_in is not the width.
 NameTable torch_attention_names(const MultiHeadAttention& layer);
 
-/// Names for torch.nn.TransformerEncoderLayer. norm_first = true in torch is NormOrder::pre in mote. dim_feedforward is
-/// n_inner. For is_causal = false give mote's block a mask, or attention.causal = false. With dropout the results
-/// differ: torch also drops between linear1 and linear2.
+/// The names of weights in torch.nn.TransformerEncoderLayer, for mote's TransformerBlock. norm_first = true in torch
+/// is NormOrder::pre in mote. dim_feedforward is n_inner. For is_causal = false build mote's block with
+/// attention.causal = false. With dropout the results differ, because torch also drops between linear1 and linear2.
 NameTable torch_encoder_layer_names();
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// PackedWeights: packing, and noticing that weights have changed.
+// How PackedWeights packs weights, and how it notices that weights have changed.
 #include "models/packed_weights.h"
 
 #include <utility>

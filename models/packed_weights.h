@@ -1,4 +1,4 @@
-// PackedWeights, the weights of a model as generation reads them.
+// PackedWeights, copies of a model's weights in the order in which generation reads them.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,26 @@
 
 namespace mote {
 
-/// During its lifetime, products of a few rows with the weights of a model's Linear layers read packed copies. That is
-/// what happens when text is generated token by token. They run at the speed of memory, with the same bits. The copies
-/// take the memory of the weights once more.
+/// Packed copies of the weights of a model's Linear layers, for products of a few rows. During its lifetime, such
+/// products read the copies. They run at the speed of memory bandwidth and give the same bits. Generating text token
+/// by token consists of such products. The copies need as much memory as the weights.
 ///
-/// generate() opens one for each call. Open one yourself around several calls with one model, which then also share
-/// what generate() has found out about the model's cache. A weight that changes meanwhile is noticed: the next call
-/// packs anew. A pointer that mutate() returned before must not be written through any more, as with a recorded graph.
-/// It is a local variable and belongs to its thread. The model must outlive it and keep its layers.
+/// generate() makes one PackedWeights for each call. Make one yourself around several calls with one model, so that
+/// the weights are packed once. These calls then also share the check whether the model computes the same with a
+/// cache. A weight that has changed is noticed, and the next call packs again. Only a write through a pointer that
+/// mutate() returned before the packing is not noticed, so do not write through such a pointer. A PackedWeights is a
+/// local variable and belongs to its thread. The model must outlive it and keep its layers.
 class PackedWeights {
  public:
-  /// For products of `rows` rows: nothing is packed if they are many.
+  /// `rows` is the number of rows of the products to come. Nothing is packed if there are more than
+  /// UsePacked::most_rows.
   [[nodiscard]] explicit PackedWeights(const Module& model, Index rows = 1);
   ~PackedWeights();
   PackedWeights(const PackedWeights&) = delete;
 
-  /// The innermost one on this thread if it is of this model, or null.
+  /// The innermost PackedWeights on this thread if it belongs to this model, otherwise null.
   static PackedWeights* open(const Module& model) { return open_ && open_->model_ == &model ? open_ : nullptr; }
-  /// Packs anew if a parameter has changed since the last call, and says whether one has.
+  /// Packs again if a parameter has changed since the last call. Returns whether one has changed.
   bool refresh();
 
   Index compared = 0;  ///< tokens over which generate() has compared results with and without a cache; 0 after a change
@@ -37,7 +39,7 @@ class PackedWeights {
   const Module* model_;
   bool few_;
   std::vector<Parameter> parameters_;
-  std::vector<Array> values_;  // theirs, shared: so a write in place makes a copy, and no other array has their place
+  std::vector<Array> values_;  // the parameters' values, shared so that a write to a parameter copies and is noticed
   std::vector<Storage> elements_;
   std::vector<kernels::PackedWeight> weights_;
   std::optional<kernels::UsePacked> use_;

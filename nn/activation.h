@@ -14,7 +14,8 @@ struct ReLU : Layer<ReLU> {
   Tensor forward(const Tensor& x) const { return relu(x); }
   void visit(Visitor&) override {}
 };
-/// gelu(x) as a layer: x times the normal distribution's share below x, or its tanh form.
+/// gelu(x) as a layer: x times the share of the standard normal distribution that lies below x, or the tanh
+/// approximation of it.
 struct GELU : Layer<GELU> {
   GeluForm form;
   explicit GELU(GeluForm gelu_form = GeluForm::exact) : form(gelu_form) {}
@@ -37,7 +38,8 @@ struct Sigmoid : Layer<Sigmoid> {
   void visit(Visitor&) override {}
 };
 
-/// The activations a config can select. swiglu multiplies by silu of a gate, so only FeedForward has it.
+/// The activations that a config can select. Only FeedForward has swiglu, because swiglu needs a second projection,
+/// the gate.
 enum class Activation { gelu, gelu_tanh, relu, silu, tanh, swiglu };
 constexpr auto words(Activation) {
   return std::to_array<Word<Activation>>({{Activation::gelu, "gelu"},
@@ -62,9 +64,10 @@ inline Tensor activate(Activation activation, const Tensor& x) {
     case Activation::tanh:
       return tanh(x);
     case Activation::swiglu:
-      throw Error("activate: swiglu takes two inputs; use FeedForward");
+      throw Error("activate: swiglu takes two tensors, x and a gate, but activate() has only x: use FeedForward");
   }
-  throw Error("activate: unknown activation");
+  throw Error("activate: activation " + std::to_string(static_cast<int>(activation)) + " is none of " +
+              all_names(words(activation)));
 }
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// AttentionWeights: a scope that collects what every head of every layer attends to, in one pass of any model.
+// AttentionWeights: a scope that collects the attention weights of every head and layer during a pass of any model.
 #pragma once
 
 #include <string>
@@ -9,22 +9,24 @@
 
 namespace mote {
 
-/// What the heads of one attention attended to, each [B, H, Tq, Tk]: a row is a query, and its weights sum to 1 (or
-/// to 0 where it may attend to nothing). `dropped` is the weights after dropout, equal to `weights` while nothing is
-/// dropped. For inspection: no gradient flows through them. With a cache Tk counts the keys that it still has.
+/// The weights of one call of attention, of shape [B, H, Tq, Tk]. A row belongs to a query. The weights of a row sum
+/// to 1, or to 0 if the query may attend to nothing. `dropped` is the weights after dropout, and equals `weights`
+/// while nothing is dropped. The weights are for inspection: no gradient flows through them. With a cache, Tk counts
+/// only the keys that the cache still holds.
 struct AttentionMap {
-  std::string layer;  ///< the path of the layer that attended, "transformer.h.0.attn"; "" outside every layer
+  std::string layer;  ///< the path of the layer that attended, such as "transformer.h.0.attn"; "" outside every layer
   Array weights, dropped;
 };
 
-/// During its lifetime, records the attention of every layer that this thread runs, your own layers included:
+/// During its lifetime, records the attention weights of every layer that this thread runs, your own layers included:
 ///
 ///     const NoGrad no_grad;
 ///     const AttentionWeights seen;
 ///     model(ids);
 ///     for (const AttentionMap& map : seen.maps()) std::cout << map.layer << " " << map.weights.shape() << "\n";
 ///
-/// In call order. Changes no bit of the output; costs the memory of the weights, B H Tq Tk elements per layer.
+/// The maps are in call order. Recording changes no bit of the output. Recording costs the memory of the weights,
+/// B H Tq Tk elements per layer.
 class AttentionWeights : private Observer {
  public:
   [[nodiscard]] AttentionWeights() { watch(); }
@@ -40,13 +42,14 @@ class AttentionWeights : private Observer {
     if (e.kind != Event::value_shown) return;
     if (!dropped)
       maps_.push_back({current_layer(), e.value->array(), e.value->array()});
-    else if (!maps_.empty())  // shown right after its weights
+    else if (!maps_.empty())  // the dropped weights are shown right after the weights
       maps_.back().dropped = e.value->array();
   }
   std::vector<AttentionMap> maps_;
 };
 
-/// What all heads attend to when `model` is called with these inputs, in evaluation mode and without gradients.
+/// The attention weights of all heads when `model` is called with these inputs, in evaluation mode and without
+/// gradients.
 template <class Model, class... Inputs>
 std::vector<AttentionMap> attention_maps(Model& model, const Inputs&... inputs) {
   const NoGrad no_grad;

@@ -9,14 +9,15 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over all other axes: x [N, C] or [N, C, L], as
-/// PyTorch's. In training mean and var (with correction 0) are the batch's, and the running ones move towards them:
-/// running = (1 - momentum) running + momentum batch's, of var with correction 1. In evaluation the running ones are
-/// used. weight starts as 1, bias as 0, running_mean as 0, running_var as 1. Errors: another shape; in training one
-/// value per channel. Source: Ioffe and Szegedy 2015.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, with mean and var over all other axes, as in
+/// PyTorch: x [N, C] or [N, C, L]. In training, mean and var (with correction 0) are those of the batch, and the
+/// running statistics move towards them: running = (1 - momentum) running + momentum * batch, where the batch's var has
+/// correction 1. In evaluation, the running statistics are used. weight starts as 1, bias as 0, running_mean as 0,
+/// running_var as 1. Errors: an x of another shape; in training, a single value per channel. Source: Ioffe and Szegedy
+/// 2015.
 struct BatchNorm1d : Layer<BatchNorm1d> {
   Parameter weight, bias;
-  mutable Array running_mean, running_var;  ///< a const forward updates these: buffers, no weights
+  mutable Array running_mean, running_var;  ///< buffers, not weights; mutable because a const forward updates them
   double eps, momentum;
 
   explicit BatchNorm1d(Integer features, Fraction epsilon = 1e-5, Fraction momentum_of_batch = 0.1)
@@ -37,7 +38,8 @@ struct BatchNorm1d : Layer<BatchNorm1d> {
 
     const Axes others = lengths ? Axes{0, 2} : Axes{0};
     const Index count = x.numel() / std::max<Index>(features, 1);
-    check_in("BatchNorm1d", count > 1, "x ", x.shape(), " has a single value per channel: training needs more");
+    check_in("BatchNorm1d", count > 1, "x ", x.shape(), " has ", count, count == 1 ? " value" : " values",
+             " per channel: training needs at least 2");
     const Tensor mean_of_batch = mean(x, others, true), var_of_batch = var(x, others, 0, true);
     const real unbiased = static_cast<real>(count) / static_cast<real>(count - 1);
     move(running_mean, mean_of_batch.array());

@@ -1,4 +1,4 @@
-// Which modules and parameters are used inside a layer but not listed by the outermost one.
+// Finds modules and parameters that are used inside a layer but that the outermost layer's fields do not include.
 #include "nn/check_fields.h"
 
 #include <algorithm>
@@ -9,7 +9,8 @@ namespace {
 
 const Module& module_of(const LayerScope& scope) { return *static_cast<const Module*>(scope.layer); }
 
-/// Whether a module's own list has what train() and eval(), or clone(), must reach, and no parameter.
+/// Whether a module has buffers or random streams but no parameter. A module with parameters is found when an op uses
+/// them.
 bool has_state_only(const Module& m) {
   bool parameter = false, state = false;
   each_field(m, [&](const ModuleField& f) {
@@ -21,8 +22,9 @@ bool has_state_only(const Module& m) {
 
 }  // namespace
 
-/// The entry of "visit() of GatedMlp", inside a model "of Block (h.0)", "does not list the Linear that it calls"; of a
-/// parameter of the layer's own without a child.
+/// The entry with the sentence "visit() of GatedMlp does not list the Linear that it calls". A layer inside a model is
+/// named with its path, "visit() of Block (h.0)". Without a child, the sentence is about a parameter of the layer's
+/// own.
 FieldWatch::Found& FieldWatch::forgotten(const LayerScope& layer, const LayerScope* child) {
   const std::string type = module_of(layer).type_name();
   const std::string what =
@@ -56,7 +58,7 @@ void FieldWatch::look_at(const Node& recorded) {
     if (!node || !node->leaf || std::string_view(node->op) != "parameter") continue;
     used_.insert(node);
     if (!innermost || listed_.contains(node.get())) continue;
-    listed_.insert(node.get());         // once is enough
+    listed_.insert(node.get());         // so that the parameter is reported only once
     const LayerScope* child = nullptr;  // the outermost module that is not listed
     for (const LayerScope* s = innermost; s; s = s->outer)
       if (!listed_.contains(s->layer)) child = s;
@@ -84,7 +86,8 @@ std::string FieldWatch::problem(const std::function<bool(const Node&)>& fine) co
 }
 
 void check_fields(const std::function<void()>& run) {
-  check_in("check_fields", !NoGrad::active(), "nothing is recorded under NoGrad");
+  check_in("check_fields", !NoGrad::active(),
+           "NoGrad is active, and under it no op is recorded: call check_fields without it");
   const FieldWatch watch;
   run();
   const std::string problem = watch.problem();

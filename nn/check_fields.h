@@ -1,4 +1,5 @@
-// check_fields, which finds what a layer uses and its visit() forgot; FieldWatch, by which fit looks for the same.
+// check_fields, which finds fields that a layer uses but that its visit() does not list, and FieldWatch, with which
+// fit finds the same fields.
 #pragma once
 
 #include <functional>
@@ -11,13 +12,15 @@
 
 namespace mote {
 
-/// Notes, during its lifetime, what layers use although no layer around them lists it in visit(). It may be parameters:
-/// no optimizer would train them. It may be modules with random streams or buffers: eval() would not reach them. Not
-/// noticed: what is not used, under NoGrad, by another thread, or by a function outside every layer.
+/// During its lifetime, finds parameters and modules that layers use although no visit() lists them. No optimizer
+/// would train such a parameter. eval() would not reach such a module, so modules with random streams or buffers are
+/// reported. FieldWatch does not notice a field that is not used, a parameter that is only used under NoGrad, or a use
+/// by another thread or by a function outside every layer.
 class FieldWatch : public Observer {
  public:
   FieldWatch() { watch(); }
-  /// A sentence about what was found, "" if nothing was; without the parameters for which `fine` is true.
+  /// A sentence that names the fields that were found, or "" if there are none. Parameters for which `fine` returns
+  /// true are left out.
   std::string problem(const std::function<bool(const Node&)>& fine = nullptr) const;
   /// All parameters that ops have used, inside layers or not.
   const std::set<NodePtr>& used() const& { return used_; }
@@ -25,22 +28,22 @@ class FieldWatch : public Observer {
 
  private:
   struct Found {
-    std::string what;                 // whose visit() does not list what
-    std::vector<NodePtr> parameters;  // none for a module that has none
+    std::string what;                 // the sentence: "visit() of A does not list the B that it calls"
+    std::vector<NodePtr> parameters;  // empty for a module without parameters
   };
   Found& forgotten(const LayerScope& layer, const LayerScope* child);
   void event(const Event& e) override;
   void look_at(const LayerScope& opened);
   void look_at(const Node& recorded);
 
-  std::set<const void*> listed_;  // modules and parameters' nodes of the outermost layer that runs
+  std::set<const void*> listed_;  // the modules and parameters' nodes that the outermost running layer lists
   std::vector<Found> found_;
   std::set<NodePtr> used_;
 };
 
-/// Calls `run`, such as [&] { model(x); }, and throws a sentence if a layer inside used a field that visit() forgot. To
-/// be called once, in a program or a test; run() draws what it draws (dropout). fit() looks for the same in its first
-/// step. Errors: what was found; NoGrad.
+/// Calls `run`, such as [&] { model(x); }, and throws a sentence if a layer inside used a field that no visit() lists.
+/// Call check_fields once, in a program or a test. Dropout inside run() draws from its stream as usual. fit() makes
+/// the same check in its first step. Errors: an unlisted field was used; NoGrad is active.
 void check_fields(const std::function<void()>& run);
 
 }  // namespace mote

@@ -6,8 +6,9 @@
 
 namespace mote {
 
-/// In training, zeroes each element with probability p and multiplies the others by 1 / (1 - p); in evaluation, returns
-/// x and draws nothing. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
+/// In training, zeroes each element with probability p and multiplies the others by 1 / (1 - p). In evaluation,
+/// returns x and draws nothing. The layer shares the stream of `generator`, so all draws from this stream happen in
+/// program order. Errors: p outside [0, 1], NaN.
 struct Dropout : Layer<Dropout> {
   double p;
   Generator random;

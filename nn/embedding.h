@@ -10,9 +10,9 @@
 
 namespace mote {
 
-/// Rows of weight [V, C]: ids [...] -> [..., C]. Drawn N(0, 1), as in PyTorch. padding_idx, if given, is a row that
-/// starts as zeros and gets no gradient; if negative, it counts from the end. Errors: an id outside [0, V), a
-/// padding_idx outside [-V, V).
+/// Selects rows of weight [V, C] by id: ids [...] -> [..., C]. The weight is drawn from N(0, 1), as in PyTorch.
+/// padding_idx, if given, is a row that starts as zeros and gets no gradient. A negative padding_idx counts from the
+/// end. Errors: an id outside [0, V), a padding_idx outside [-V, V).
 struct Embedding : Layer<Embedding> {
   Parameter weight;
   std::optional<Index> padding_idx;

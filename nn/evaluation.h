@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// Evaluation mode for a scope: of a module and all inside it. A train() inside the scope takes effect when the scope
-/// ends. Scopes nest, and several threads may evaluate one module at a time.
+/// During its lifetime, keeps a module and all modules inside it in evaluation mode. A train() inside the scope takes
+/// effect when the scope ends. Scopes nest, and several threads may evaluate one module at the same time.
 class Evaluation {
  public:
   [[nodiscard]] explicit Evaluation(Module& module) : modules_(detail::modules_of(module)) {
@@ -23,7 +23,7 @@ class Evaluation {
 
  private:
   friend class Module;
-  static inline constinit thread_local int open_ = 0;  // of this thread
+  static inline constinit thread_local int open_ = 0;  // how many are open on this thread
   std::vector<Module*> modules_;
 };
 

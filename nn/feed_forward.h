@@ -11,8 +11,9 @@
 
 namespace mote {
 
-/// dropout(c_proj(activation(c_fc(x)))); with Activation::swiglu dropout(c_proj(silu(c_gate(x)) * c_fc(x))).
-/// x [..., C] -> [..., C] through `hidden`, usually 4 C. nanoGPT's names. Source of the gated form: Shazeer 2020.
+/// dropout(c_proj(activation(c_fc(x)))), or dropout(c_proj(silu(c_gate(x)) * c_fc(x))) with Activation::swiglu. x
+/// [..., C] -> [..., C]. The width between the two projections is `hidden`, usually 4 C. The names are nanoGPT's.
+/// Source of swiglu: Shazeer 2020.
 struct FeedForward : Layer<FeedForward> {
   std::optional<Linear> c_gate;  ///< swiglu only
   Linear c_fc, c_proj;
@@ -41,7 +42,8 @@ struct FeedForward : Layer<FeedForward> {
   }
 
  private:
-  /// c_proj(activation(h)). A GELU is computed within c_proj's op: backward then keeps one of the two widest arrays.
+  /// c_proj(activation(h)). A GELU and c_proj run as one op, so that backward keeps only h of the two widest arrays, h
+  /// and gelu(h).
   Tensor project(const Tensor& h) const {
     const bool exact = activation == Activation::gelu;
     if (!exact && activation != Activation::gelu_tanh) return c_proj(activate(activation, h));

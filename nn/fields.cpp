@@ -1,4 +1,4 @@
-// Fields of configs from and to text, independent of the locale.
+// Converts fields of configs from and to text, independent of the locale.
 #include "nn/fields.h"
 
 #include <charconv>

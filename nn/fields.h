@@ -1,4 +1,5 @@
-// What a config's one list of fields provides: its text, comparison, setting a field by name.
+// Fields of configs. A config lists its fields once, and this list provides its text, comparison and setting a field
+// by name.
 #pragma once
 
 #include <optional>
@@ -11,10 +12,11 @@
 
 namespace mote {
 
-/// Fields of a config by name, as text: what set_field() takes.
+/// Names and values of a config's fields as text, in the form that set_field() takes.
 using FieldValues = std::vector<std::pair<std::string, std::string>>;
 
-/// A config lists its fields once, as a module does, each with its meaning:
+/// How a field of a config is used. A config lists its fields once in visit(), as a module does, each with its
+/// meaning:
 ///
 ///     struct Sizes {
 ///       Index width = 64;
@@ -26,12 +28,12 @@ using FieldValues = std::vector<std::pair<std::string, std::string>>;
 ///       }
 ///     };
 ///
-/// A nested config is visited in turn: inner.visit(v). Fields are bool, Index, double, std::string, enums with words,
-/// and std::optional of these, which reads "default" while not given. Names are unique across all levels. A fourth
-/// argument says how the field is used.
+/// A nested config is visited in turn: inner.visit(v). A field is a bool, an Index, a double, a std::string, an enum
+/// with words, or a std::optional of one of these. The text of an optional without a value is "default". Names are
+/// unique across all levels. A FieldUse may be the fourth argument of v().
 struct FieldUse {
-  bool may_change = false;  ///< in a run that is resumed
-  std::string needs = "";   ///< what is missing for it to have an effect: "--position rotary"; empty: nothing
+  bool may_change = false;  ///< whether the field may change when a run is resumed
+  std::string needs = "";   ///< what the field needs to have an effect, such as "--position rotary"; empty: nothing
 };
 
 namespace detail {
@@ -64,7 +66,7 @@ void read_field(const char* name, const std::string& text, std::optional<T>& val
   value = given;
 }
 
-/// What a field accepts, for a help text.
+/// The words that a field accepts, for a help text.
 template <class T>
 std::string field_kind(const T&) {
   if constexpr (HasWords<T>)
@@ -81,12 +83,12 @@ std::string field_kind(const std::optional<T>&) {
 /// One field of a config as text.
 struct Field {
   std::string name, value, help;
-  std::string words;  ///< what it accepts, "learned|rotary|none"; "" for numbers and free text
+  std::string words;  ///< the words that the field accepts, "learned|rotary|none"; "" for numbers and free text
   FieldUse use = {};
   friend bool operator==(const Field& a, const Field& b) { return a.name == b.name && a.value == b.value; }
 };
 
-/// Every field, in the order of visit().
+/// Every field of a config, in the order of visit().
 template <class C>
 std::vector<Field> fields(C config) {
   std::vector<Field> list;
@@ -97,7 +99,8 @@ std::vector<Field> fields(C config) {
   return list;
 }
 
-/// Sets one field from text; false if no field has that name. Errors: text that is not a value of the field's type.
+/// Sets one field of a config from text. Returns false if no field has that name. Errors: text that is not a value of
+/// the field's type.
 template <class C>
 bool set_field(C& config, const std::string& name, const std::string& text) {
   bool found = false;
@@ -110,7 +113,7 @@ bool set_field(C& config, const std::string& name, const std::string& text) {
   return found;
 }
 
-/// One line per field, "n_layer = 12".
+/// A config as text, with one line per field, such as "n_layer = 12".
 template <class C>
 std::string fields_text(const C& config) {
   std::string text;

@@ -1,4 +1,5 @@
-// The part of a module's gradcheck that does not depend on its type: its parameters, and streams that restart.
+// The part of a module's gradcheck that does not depend on the module's type. It adds the parameters and restarts the
+// random streams.
 #include "nn/gradcheck.h"
 
 namespace mote {

@@ -29,7 +29,8 @@ std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids) {
            " must be [H, T, T] or [B, H, T, T]");
   const Index B = all.shape()[0], H = all.shape()[1], T = all.shape()[2];
   check_in("head_scores", ids.numel() == B * T && (T == 0 || ids.shape()[-1] == T), "ids ", ids.shape(),
-           " do not fit weights ", weights.shape());
+           " must be [B, T] = ", Shape{B, T}, ": one id for each of the ", T, " positions of weights ",
+           weights.shape());
   const Array w = all.contiguous();
   const IntArray tokens = ids.contiguous();
   std::vector<HeadScore> scores;
@@ -86,13 +87,13 @@ std::vector<std::string> characters_of(const std::string& text) {
 std::string attention_text(const Array& weights, const std::vector<std::string>& queries, Flag causal,
                            const std::vector<std::string>& heads) {
   check_in("attention_text", weights.rank() == 2 || weights.rank() == 3, "weights ", weights.shape(),
-           " must be [Tq, Tk] or [H, Tq, Tk]; a batch's row b is select(0, b)");
+           " must be [Tq, Tk] or [H, Tq, Tk]: of a batch, pass row b as weights.select(0, b)");
   const Array all = weights.rank() == 2 ? weights.unsqueeze(0) : weights;
   const Index H = all.shape()[0], Tq = all.shape()[1], Tk = all.shape()[2];
-  check_in("attention_text", static_cast<Index>(queries.size()) == Tq, queries.size(), " labels do not fit weights ",
-           weights.shape());
-  check_in("attention_text", heads.empty() || static_cast<Index>(heads.size()) == H, heads.size(),
-           " names of heads do not fit weights ", weights.shape());
+  check_in("attention_text", static_cast<Index>(queries.size()) == Tq, "weights ", weights.shape(), " have ", Tq,
+           " queries, but labels of queries: ", queries.size());
+  check_in("attention_text", heads.empty() || static_cast<Index>(heads.size()) == H, "weights ", weights.shape(),
+           " have ", H, " heads, but names of heads: ", heads.size());
   constexpr std::string_view glyphs = ".:-=+*#%@";
   std::size_t label = 1;
   for (const std::string& name : queries) label = std::max(label, characters_of(name).size());
@@ -116,7 +117,7 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
       for (Index h = first; h < end; ++h) {
         for (Index j = 0; j < Tk; ++j) {
           const double w = static_cast<double>(all.at({h, i, j}));
-          const std::size_t level = w > 0 ? static_cast<std::size_t>(std::min(w, 1.0) * 9) : 0;  // NaN: 0
+          const std::size_t level = w > 0 ? static_cast<std::size_t>(std::min(w, 1.0) * 9) : 0;  // NaN counts as 0
           text += ' ';
           text += causal && j > i + Tk - Tq && !(w > 0) ? ' ' : glyphs[std::min<std::size_t>(8, level)];
         }

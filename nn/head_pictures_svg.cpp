@@ -25,7 +25,8 @@ std::string detail::viridis(int level) {
 }
 namespace {
 
-/// Weights are shown in steps of 1/64: finer than the eye can see, and all cells of one colour can share one path.
+/// Weights are shown in steps of 1/64, which is finer than the eye can see. So all cells of one colour can share one
+/// SVG path.
 constexpr Index levels = 64;
 
 Index level_of(double weight) {
@@ -36,13 +37,13 @@ Index level_of(double weight) {
 
 std::string colour(Index level) { return detail::viridis(static_cast<int>(level)); }
 
-/// Text escaped for XML, and how many columns of a monospace font it takes.
+/// Text escaped for XML, and its width in columns of a monospace font.
 struct Label {
   std::string xml;
   Index columns = 0;
 };
 
-/// At most `longest` characters of a text.
+/// The label for a text, cut to at most `longest` characters.
 Label label(const std::string& text, Index longest) {
   const std::string whole = readable_text(text, "");
   std::string shown;
@@ -51,7 +52,7 @@ Label label(const std::string& text, Index longest) {
     const auto [length, code] = detail::character_at(whole, i);
     if (count == longest - 1 && i + length < whole.size()) return {markup_text(shown) + "…", columns + 1};
     shown.append(whole, i, length);
-    columns += code >= 0x2e80 && code != 0xfffd ? 2 : 1;  // from there on: Chinese, emoji, ...
+    columns += code >= 0x2e80 && code != 0xfffd ? 2 : 1;  // wide characters start at 0x2e80: Chinese, emoji, ...
     i += length;
   }
   return {markup_text(shown), columns};
@@ -60,7 +61,7 @@ Label label(const std::string& text, Index longest) {
 /// The names along one axis.
 struct Axis {
   std::vector<Label> labels;
-  Index columns = 1;  ///< of the widest
+  Index columns = 1;  ///< of the widest label
   explicit Axis(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       labels.push_back(label(name, 16));
@@ -71,16 +72,18 @@ struct Axis {
 
 void check_labels(const Shape& weights, std::size_t queries, std::size_t keys, std::size_t heads) {
   check_in("attention_svg", weights.rank() == 3, "weights ", weights, " must be [H, Tq, Tk]");
-  check_in("attention_svg", static_cast<Index>(queries) == weights[1] && static_cast<Index>(keys) == weights[2],
-           queries, " and ", keys, " labels do not fit weights ", weights);
-  check_in("attention_svg", heads == 0 || static_cast<Index>(heads) == weights[0], heads,
-           " names of heads do not fit weights ", weights);
+  check_in("attention_svg", static_cast<Index>(queries) == weights[1], "weights ", weights, " have ", weights[1],
+           " queries, but labels of queries: ", queries);
+  check_in("attention_svg", static_cast<Index>(keys) == weights[2], "weights ", weights, " have ", weights[2],
+           " keys, but labels of keys: ", keys);
+  check_in("attention_svg", heads == 0 || static_cast<Index>(heads) == weights[0], "weights ", weights, " have ",
+           weights[0], " heads, but names of heads: ", heads);
 }
 
-/// A head's weights [Tq, Tk], each a square of size 1, over a background of the lowest colour.
+/// Draws a head's weights [Tq, Tk], each as a square of size 1, over a background of the lowest colour.
 void draw_weights(std::ostream& svg, const real* weights, Index Tq, Index Tk) {
   svg << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
-  std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the background
+  std::array<std::string, levels + 1> paths;  // one per level, made of runs of one colour; level 0 is the background
   for (Index i = 0; i < Tq; ++i)
     for (Index j = 0, end = 0; j < Tk; j = end) {
       const real* const row = weights + i * Tk;
@@ -96,7 +99,8 @@ void draw_weights(std::ostream& svg, const real* weights, Index Tq, Index Tk) {
       svg << "<path fill=\"" << colour(level) << "\" d=\"" << path << "\"/>\n";
 }
 
-/// The scale of colours, which "#viridis" names from here on, as a bar with its numbers.
+/// Defines the scale of colours as a gradient with the id "viridis". draw_scale draws the scale as a bar with its
+/// numbers.
 void define_scale(std::ostream& svg) {
   svg << "<linearGradient id=\"viridis\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">";
   for (Index i = 0; i <= 8; ++i)
@@ -118,7 +122,8 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
   const Index H = w.shape()[0], Tq = w.shape()[1], Tk = w.shape()[2];
   const Axis rows(queries), columns(keys);
   const Label heading = label(title, 120);
-  // Sizes in pixels. A monospace character is 0.6 of the font size wide; its baseline is 0.35 below its middle.
+  // Sizes are in pixels. A monospace character is 0.6 font sizes wide, and its baseline is 0.35 font sizes below its
+  // middle.
   const Index cell = std::clamp<Index>(400 / std::max<Index>(1, std::max(Tq, Tk)), 1, 24);
   const Index font = std::clamp<Index>(cell, 7, 12), foot = (cell * 10 + font * 7) / 20;
   const Index every = (font + cell - 1) / cell;  // if cells are smaller than letters, only some are labelled

@@ -9,10 +9,11 @@
 
 namespace mote {
 
-/// What a layer's constructor takes. A Generator converts to it: the layer then draws PyTorch's default weights.
-/// Init::none(random) draws nothing and leaves zeros that take no memory yet: for models that draw their own weights,
-/// each once (as GPT does), or load them. With Init::twice(random) such a model draws PyTorch's defaults first and then
-/// its own, as a PyTorch program does. GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
+/// How a layer's constructor initializes its parameters. A Generator converts to an Init, with which the layer draws
+/// PyTorch's default weights. With Init::none(random), the layer draws nothing and leaves zeros that take no memory
+/// yet. A model uses this if it loads its weights, or if it draws weights of its own as GPT does, so that each is
+/// drawn only once. With Init::twice(random), such a model draws PyTorch's defaults first and then its own weights, as
+/// a PyTorch program does. So GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}
@@ -29,19 +30,20 @@ class Init {
     init.twice_ = true;
     return init;
   }
-  /// What to build the layers of a model with. The model then draws its own weights.
+  /// The Init for the layers of a model that afterwards draws its own weights.
   Init of_layers() const { return twice_ ? Init(random_) : none(random_); }
   bool draws_twice() const { return twice_; }
   const Generator& random() const& { return random_; }
   Generator random() && { return random_; }
   bool draws() const { return draws_; }
-  /// Whether `a` is what Init::none gave and nobody has drawn or set since.
+  /// Whether `a` still holds the zeros that Init::none gave, so nobody has drawn or set its elements.
   static bool left_undrawn(const Array& a) {
     const bool one_element_for_all = a.rank() == 0 || a.stride(0) == 0;
     return one_element_for_all && a.layout().offset() == 1;
   }
 
-  /// Uniform in [low, high), or normal; zeros if draws() is false. Draws float32 in both builds of the library.
+  /// An array drawn uniformly from [low, high); normal() draws from a normal distribution. Both give zeros if draws()
+  /// is false. The draws are float32 in both builds of the library, mote and mote_f64.
   Array uniform(const Shape& shape, Real low, Real high) const {
     if (!draws_) return nothing(shape);
     Array a = Array::empty(shape);
@@ -56,8 +58,8 @@ class Init {
   }
 
  private:
-  /// One element stands for all. It is the second of its storage, or left_undrawn() could not tell shape [1] from one
-  /// that was drawn.
+  /// Zeros of this shape that share one element in memory. The element is the second of its storage. Otherwise
+  /// left_undrawn() could not tell an undrawn array of shape [1] from a drawn one.
   static Array nothing(const Shape& shape) { return Array::zeros({2}).select(0, 1).expand(shape); }
   static std::span<real> values(Array& a) { return {a.mutate(), static_cast<std::size_t>(a.numel())}; }
   Generator random_;
@@ -67,27 +69,27 @@ class Init {
 
 namespace init {
 
-/// Redraws an existing parameter: uniform in [low, high).
+/// Redraws an existing parameter uniformly from [low, high).
 inline void uniform(const Parameter& p, Real low, Real high, const Generator& random) {
   p.set(Init(random).uniform(p.shape(), low, high));
 }
-/// Normal with the given mean and standard deviation.
+/// Redraws an existing parameter from a normal distribution with this mean and standard deviation.
 inline void normal(const Parameter& p, Real mean, Real std, const Generator& random) {
   p.set(Init(random).normal(p.shape(), mean, std));
 }
 inline void constant(const Parameter& p, Real value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
 
-/// How many inputs each output has and how many outputs each input reaches: `in` and `out` of a weight [out, in].
+/// The fan-in and fan-out of a weight [out, in]: each output has `in` inputs, and each input reaches `out` outputs.
 struct Fans {
   double in, out;
 };
 inline Fans fans(const char* who, const Parameter& p) {
-  check_in(who, p.shape().rank() == 2, "needs a weight [out, in], not ", p.shape());
+  check_in(who, p.shape().rank() == 2, "the parameter ", p.shape(), " must be a weight [out, in]");
   return {static_cast<double>(p.shape()[1]), static_cast<double>(p.shape()[0])};
 }
 
-/// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]; pass fans if the weight is part of a
-/// larger one. Source: Glorot and Bengio 2010.
+/// Redraws a weight [out, in] uniformly within +-sqrt(3) gain sqrt(2 / (in + out)). Pass fans if the weight is part of
+/// a larger matrix. Source: Glorot and Bengio 2010.
 inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator& random, Real gain = 1) {
   const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / (fans.in + fans.out)));
   uniform(p, -bound, bound, random);
@@ -95,17 +97,20 @@ inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator
 inline void xavier_uniform(const Parameter& p, const Generator& random, Real gain = 1) {
   xavier_uniform(p, fans("xavier_uniform", p), random, gain);
 }
-/// Normal with standard deviation gain sqrt(2 / (in + out)) for weight [out, in]. Source: Glorot and Bengio 2010.
+/// Redraws a weight [out, in] from a normal distribution with mean 0 and standard deviation gain sqrt(2 / (in + out)).
+/// Source: Glorot and Bengio 2010.
 inline void xavier_normal(const Parameter& p, const Generator& random, Real gain = 1) {
   const auto [in, out] = fans("xavier_normal", p);
   normal(p, 0, gain * std::sqrt(2.0 / (in + out)), random);
 }
-/// Uniform within +-sqrt(3) sqrt(2) / sqrt(in) for weight [out, in]: for layers before a relu. Source: He et al. 2015.
+/// Redraws a weight [out, in] uniformly within +-sqrt(3) sqrt(2) / sqrt(in), for layers before a relu. Source: He et
+/// al. 2015.
 inline void kaiming_uniform(const Parameter& p, const Generator& random) {
   const double bound = std::sqrt(3.0) * (std::sqrt(2.0) / std::sqrt(fans("kaiming_uniform", p).in));
   uniform(p, -bound, bound, random);
 }
-/// Normal with standard deviation sqrt(2) / sqrt(in) for weight [out, in]. Source: He et al. 2015.
+/// Redraws a weight [out, in] from a normal distribution with mean 0 and standard deviation sqrt(2) / sqrt(in), for
+/// layers before a relu. Source: He et al. 2015.
 inline void kaiming_normal(const Parameter& p, const Generator& random) {
   normal(p, 0, std::sqrt(2.0) / std::sqrt(fans("kaiming_normal", p).in), random);
 }

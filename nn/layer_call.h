@@ -1,4 +1,4 @@
-// What calling a layer needs: the scope that it opens, and concepts that recognize wrong arguments.
+// The machinery behind a call of a layer: the scope that the call opens, and concepts that recognize wrong arguments.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@ namespace mote {
 class Module;
 
 namespace detail {
-/// Represents a T in a compile-time check: converts to T, but to nothing that T itself would convert to.
+/// A stand-in for a T in a compile-time check. It converts to T, but not to the types that a T converts to.
 template <class T>
 struct Exactly {
   template <class U>
@@ -28,7 +28,8 @@ template <class L, class... A>
 concept Takes = requires(const L& layer, A&&... arguments) {
   layer.forward(std::forward<A>(arguments)...);
 };
-/// Whether something else was given where forward() takes ids, or a Tensor; or a Tensor where it takes a Mask.
+/// Whether the argument T should be ids instead. NotTensor: whether it should be a Tensor instead. NotMask: whether
+/// the last argument T is a Tensor and should be a Mask instead.
 template <class L, class T, class... A>
 concept NotIds = !Takes<L, T, A...> && Takes<L, const IntArray&, A...>;
 template <class L, class T, class... A>
@@ -37,7 +38,7 @@ template <class L, class T, class... A>
 concept NotMask =
     std::same_as<std::remove_cvref_t<T>, Tensor> && !Takes<L, A..., Exactly<Tensor>> && Takes<L, A..., const Mask&>;
 
-/// The calls that a layer's forward() refuses, each with what to write instead.
+/// The calls that a layer's forward() does not take. Each is a compile error that says what to write instead.
 template <class Derived>
 struct WrongCalls {
   template <class T, class... A>
@@ -69,7 +70,8 @@ struct WrongCalls {
       operator()(A&&...) const;
 };
 
-/// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path.
+/// The dotted path of the innermost layer, found with visit() from the outermost module. LayerScope::path points to
+/// this function.
 std::string layer_path(const LayerScope& innermost);
 /// Module::type_name() of the innermost layer.
 std::string layer_type(const LayerScope& innermost);
@@ -87,7 +89,7 @@ class OpenLayer {
       tell_closed({.kind = Event::layer_closed, .layer = &scope_});
   }
   OpenLayer(const OpenLayer&) = delete;
-  /// Makes of the layer's result what an observer wants.
+  /// Offers the layer's result y to the observers, which may replace it.
   void offer(Tensor& y) const {
     if (thread_context.observer) [[unlikely]]
       y = offer_value("", y);

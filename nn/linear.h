@@ -7,14 +7,14 @@
 
 namespace mote {
 
-/// y = x W^T + b. x [..., in] -> [..., out]; weight [out, in], bias [out]. Both drawn uniformly within +-1/sqrt(in),
-/// weight first, as in PyTorch. Errors: a last extent of x that is not `in`.
+/// y = x W^T + b. x [..., in] -> [..., out]; weight [out, in], bias [out]. Both are drawn uniformly within
+/// +-1/sqrt(in), the weight first, as in PyTorch. Errors: a last extent of x that is not `in`.
 struct Linear : Layer<Linear> {
   Parameter weight, bias;
 
   Linear(Integer in_features, Integer out_features, const Init& init, Flag with_bias = true) {
-    check_in("Linear", in_features >= 0 && out_features >= 0, "in_features ", in_features, " and out_features ",
-             out_features, " must be at least 0");
+    check_in("Linear", in_features >= 0, "in_features ", in_features, " must be at least 0");
+    check_in("Linear", out_features >= 0, "out_features ", out_features, " must be at least 0");
     const double bound = in_features > 0 ? 1 / std::sqrt(static_cast<double>(Index(in_features))) : 0;
     weight = Parameter(init.uniform({out_features, in_features}, -bound, bound));
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));

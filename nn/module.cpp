@@ -21,10 +21,10 @@ Visitor::Name::Name(Visitor& v, const std::string& name) : visitor(v), length(v.
 
 void Visitor::operator()(const std::string& name, Parameter& parameter) {
   const Name here(*this, name);
-  if (parameter.defined()) see_({path_, owner_, &parameter});  // a layer without a bias lists it too
+  if (parameter.defined()) see_({path_, owner_, &parameter});  // a layer without a bias lists its undefined bias, too
 }
 void Visitor::operator()(const std::string& name, Module& child) {
-  child.require_kept();  // else what it holds would silently be missing in a list, or in a file
+  child.require_kept();  // otherwise the child's fields would be missing in lists and files without notice
   const Name here(*this, name);
   see_({.path = path_, .owner = owner_, .child = &child});
   Module* const outer = std::exchange(owner_, &child);
@@ -64,7 +64,7 @@ void Module::own_cells(Module& copy) {
     if (added) {
       place->second = Parameter(copy_of(p.value()));
       place->second.set_trainable(p.trainable());
-      fresh[place->second.id()] = place->second;  // a field listed twice is met again with its new cell
+      fresh[place->second.id()] = place->second;  // a field that is listed twice is visited again with its new cell
     }
     p = fresh[p.id()];
   });
@@ -79,7 +79,7 @@ std::vector<Module*> detail::modules_of(Module& module) {
 }
 
 void Module::train(Flag on) {
-  for (Module* m : detail::modules_of(*this))  // all or, without the memory for the list, none
+  for (Module* m : detail::modules_of(*this))  // if memory for the list runs out, no module has changed
     m->trains_ = on;
 }
 
@@ -96,7 +96,7 @@ std::vector<NamedModule> named_modules(const Module& module) {
   return all;
 }
 
-/// The path of `wanted`, or "" if visit() lists no such module.
+/// The path of `wanted` inside `outer`, or "" if visit() lists no such module.
 static std::string path_within(const Module& outer, const Module& wanted) {
   std::string found;
   each_field(outer, [&](const ModuleField& f) {
@@ -151,12 +151,14 @@ std::string detail::layer_path(const LayerScope& innermost) {
   return path.empty() ? outer->type_name() : path;
 }
 
-/// Calls f for every field but modules. Errors: two with one name, which is a key of a state.
+/// Calls f for every field that is not a module. Errors: two fields with the same name, because names are the keys of
+/// a state.
 static void each_named(const Module& module, const std::function<void(const ModuleField&)>& f) {
   std::set<std::string> seen;
   each_field(module, [&](const ModuleField& field) {
     if (field.child) return;
-    check_in("visit", seen.insert(field.path).second, "two fields are named '", field.path, "'");
+    check_in("visit", seen.insert(field.path).second, "two fields are named '", field.path,
+             "': each needs a name of its own");
     f(field);
   });
 }

@@ -1,5 +1,5 @@
-// Module and Layer, the bases of every layer; Visitor, which sees a module's fields; and what they provide: names,
-// parameters, random streams, train/eval, summary, clone, copy_weights.
+// Module and Layer, the base classes of every layer, and Visitor, to which a module lists its fields. They provide
+// names, parameters, random streams, train/eval, summary, clone and copy_weights.
 #pragma once
 
 #ifndef __cpp_rtti
@@ -20,23 +20,23 @@
 
 namespace mote {
 
-/// A field of a module, or of one inside it, as visit() lists it.
+/// A field of a module, or of a module inside it, as visit() lists it.
 struct ModuleField {
-  const std::string& path;  ///< its dotted name, such as `transformer.h.0.attn.c_attn.weight`
-  Module* owner;            ///< the module that lists it
-  // What it is; the others are null.
+  const std::string& path;  ///< the field's dotted name, such as `transformer.h.0.attn.c_attn.weight`
+  Module* owner;            ///< the module that lists the field
+  // One of these four is set. The others are null.
   Parameter* parameter = nullptr;
   Array* buffer = nullptr;
   Generator* stream = nullptr;
-  Module* child = nullptr;  ///< its own fields follow
+  Module* child = nullptr;  ///< the fields of this child follow
 };
 
-/// Calls see(field) for every field of a module tree, in the order in which visit() lists them; an undefined parameter
-/// or buffer is left out. Through a const module fields are only to be read. Errors: a module that was moved from, an
-/// empty name, or one with a dot.
+/// Calls see(field) for every field of a module tree, in the order in which visit() lists the fields. Undefined
+/// parameters and buffers are left out. The fields of a const module must only be read. Errors: a module that was
+/// moved from; a name that is empty or contains a dot.
 void each_field(const Module& module, const std::function<void(const ModuleField&)>& see);
 
-/// What visit() tells a module's fields to, each by its name.
+/// The argument of visit(), to which a module lists its fields by name.
 class Visitor {
  public:
   void operator()(const std::string& name, Parameter& parameter);
@@ -50,19 +50,20 @@ class Visitor {
     const Name here(*this, name);
     for (std::size_t i = 0; i < children.size(); ++i) (*this)(std::to_string(i), children[i]);
   }
-  /// An optional child.
+  /// Lists an optional child if there is one.
   template <class M>
   void operator()(const std::string& name, std::optional<M>& child) {
     if (child) (*this)(name, *child);
   }
-  /// The child that is there.
+  /// Lists the alternative that a variant holds as the child.
   template <class... M>
   void operator()(const std::string& name, std::variant<M...>& child) {
     std::visit([&](auto& layer) { (*this)(name, layer); }, child);
   }
-  /// An array that belongs to the module but is not trained: copied with it, never updated.
+  /// Lists an array that belongs to the module but is not trained. It is copied with the module, and no optimizer
+  /// updates it.
   void buffer(const std::string& name, Array& array);
-  /// A random stream that the module draws from after construction: results depend on it as on a weight.
+  /// Lists a random stream that the module draws from after construction. Results depend on the stream as on a weight.
   void stream(const std::string& name, Generator& random);
 
  private:
@@ -79,41 +80,44 @@ class Visitor {
   const std::function<void(const ModuleField&)>& see_;
 };
 
-/// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in
-/// visit(). Modules can be moved, not copied: a copy would share its parameters with the original but not its flags.
-/// clone() makes an independent copy.
+/// The base class of every layer and model. A module is a plain struct whose fields, such as parameters and children,
+/// are listed once in visit(). Modules can be moved but not copied, because a copy would share parameters with the
+/// original but not the training mode. Layer::clone() makes an independent copy.
 class Module {
  public:
   virtual ~Module() = default;
-  /// Lists every field that is a parameter, a buffer, a random stream or a module, in the order in which they are
-  /// drawn and printed.
+  /// Lists every field that is a parameter, a buffer, a random stream or a module. Their order is that in which
+  /// initial values are drawn and fields are printed.
   virtual void visit(Visitor& v) = 0;
 
-  /// Training mode, the state a module starts in, or evaluation: for this module and all its children. It switches
-  /// Dropout, not gradients (NoGrad does that).
+  /// Switches this module and all its children to training mode, or to evaluation mode if `on` is false. A module
+  /// starts in training mode. The mode switches layers such as Dropout, but not gradients, which NoGrad switches off.
   void train(Flag on = true);
   void eval() { train(false); }
-  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of
-  /// a layer that is in evaluation and whose visit() does not list it.
+  /// Whether the module is in training mode. Errors: the module would train, but another thread keeps it in evaluation
+  /// mode (Evaluation); the module would train inside the call of a layer that is in evaluation mode but whose visit()
+  /// does not list the module.
   bool training() const;
 
-  /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
+  /// The name of the class without namespaces, such as "Linear" or "TransformerBlock", unless the class overrides
+  /// this.
   virtual std::string type_name() const;
 
  protected:
   Module() = default;
   Module(Module&& other) noexcept
       : trains_(other.trains_.load()), moved_from_(std::exchange(other.moved_from_, true)) {}
-  /// Errors: a module is moved to itself, which would empty its lists; an Evaluation keeps the one that is replaced.
+  /// Errors: a module is moved to itself, which would empty its lists; an Evaluation is open for the module that is
+  /// replaced.
   Module& operator=(Module&& other) {
-    check_in("module", this != &other || moved_from_, "a module is moved to itself");
+    check_in("module", this != &other || moved_from_, "a module cannot be moved to itself");
     check_in("module", evaluations_ == 0, "this ", type_name(),
-             " is replaced while an Evaluation keeps it in evaluation mode");
+             " cannot be replaced while an Evaluation keeps it in evaluation mode");
     trains_ = other.trains_.load();
     moved_from_ = std::exchange(other.moved_from_, true);
     return *this;
   }
-  /// Errors: always, except inside clone().
+  /// Only clone() may copy a module. Errors: a copy outside clone().
   Module(const Module& other);
   Module& operator=(const Module&) = delete;
 
@@ -122,9 +126,10 @@ class Module {
     ~Cloning() { --depth; }
     static inline constinit thread_local int depth = 0;
   };
-  /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
+  /// Gives every parameter of a fresh copy a cell of its own, which holds its value. Parameters that are tied within
+  /// the module stay tied.
   static void own_cells(Module& copy);
-  /// Errors: this was moved from.
+  /// Errors: this module was moved from.
   void require_kept() const;
 
  private:
@@ -132,12 +137,12 @@ class Module {
   friend class Visitor;
   friend void each_field(const Module& module, const std::function<void(const ModuleField&)>& see);
   std::atomic<bool> trains_{true};   // set by train() and eval()
-  std::atomic<int> evaluations_{0};  // Evaluations that it is in, of all threads: while there is one, it does not train
+  std::atomic<int> evaluations_{0};  // open Evaluations on all threads; above 0 the module does not train
   bool moved_from_ = false;
 };
 
 namespace detail {
-/// `module` and everything inside, parents first.
+/// `module` and all modules inside it, parents first.
 std::vector<Module*> modules_of(Module& module);
 }  // namespace detail
 
@@ -145,8 +150,9 @@ template <class Derived>
 class Layer;
 
 namespace detail {
-/// A virtual base is constructed by the outermost class, and only the layer itself may construct this one. So neither
-/// `struct Scaled : Linear` compiles, nor `struct A : Layer<B>`. The compiler's error shows the name of this class.
+/// Prevents deriving from a layer. The most derived class constructs a virtual base, and only the layer L itself may
+/// construct this one. So neither `struct Scaled : Linear` nor `struct A : Layer<B>` compiles. The compiler's error
+/// shows the name of this class, which says what to do instead.
 template <class L>
 class PutTheLayerIntoAField {
   friend L;
@@ -155,16 +161,17 @@ class PutTheLayerIntoAField {
 };
 }  // namespace detail
 
-/// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
-/// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer. A layer is no
-/// base of another: Linear's call and clone() know no more than a Linear. To extend one, put it into a field.
+/// The base class of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the
+/// layer, mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer. A layer
+/// cannot be the base of another layer, because the call and clone() of a Linear only know a Linear. To extend a
+/// layer, put it into a field of a new one.
 template <class Derived>
 class Layer : public Module,
               public detail::WrongCalls<Derived>,
               private virtual detail::PutTheLayerIntoAField<Derived> {
  public:
   using detail::WrongCalls<Derived>::operator();
-  /// Tells a layer without a visit() of its own what to write.
+  /// Gives a layer without a visit() of its own a compile error that says what to write.
   void visit(Visitor&) override {
     static_assert(std::is_same_v<decltype(&Derived::visit), void (Derived::*)(Visitor&)>,
                   "a layer lists its fields: void visit(Visitor& v) override { v(\"weight\", weight); }");
@@ -186,7 +193,8 @@ class Layer : public Module,
     }
   }
 
-  /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.
+  /// An independent copy with equal values. Parameters that are tied stay tied within the copy. Only random streams
+  /// are shared with the original.
   Derived clone() const {
     const Cloning allowed;
     Derived copy(static_cast<const Derived&>(*this));
@@ -195,16 +203,17 @@ class Layer : public Module,
   }
 };
 
-/// One layer with its dotted name.
+/// A module with its dotted name.
 struct NamedModule {
   std::string name;
   const Module* module;
 };
-/// The module itself, "", and every layer inside, each before its own, in visit order; one with two names twice.
+/// The module itself, named "", and every module inside it, in visit order and parents first. A module with two names
+/// is listed twice.
 std::vector<NamedModule> named_modules(const Module& module);
-std::vector<NamedModule> named_modules(const Module&&) = delete;  // they would die with the temporary
+std::vector<NamedModule> named_modules(const Module&&) = delete;  // the modules would die with the temporary
 
-/// One parameter with its dotted name; a loose one has none.
+/// A parameter with its dotted name. A parameter outside a module has no name.
 struct NamedParameter {
   NamedParameter() = default;
   NamedParameter(std::string path, Parameter p) : name(std::move(path)), parameter(std::move(p)) {}
@@ -214,8 +223,8 @@ struct NamedParameter {
   Parameter parameter;
 };
 
-/// Every parameter in visit order, a tied one once, under its first name; with `ties`, once per name.
-/// Errors: two fields with the same name.
+/// Every parameter of a module in visit order. A tied parameter is listed once, under its first name, or with `ties`
+/// once per name. Errors: two fields with the same name.
 std::vector<NamedParameter> named_parameters(const Module& module, Flag ties = false);
 std::vector<Parameter> parameters(const Module& module);
 
@@ -237,10 +246,11 @@ struct NamedStream {
   std::string name;
   Generator stream;
 };
-/// Every stream in visit order, a shared one once, under its first name; with `ties`, once per name.
+/// Every random stream of a module in visit order. A shared stream is listed once, under its first name, or with
+/// `ties` once per name.
 std::vector<NamedStream> named_streams(const Module& module, Flag ties = false);
 
-/// Number of elements in all parameters, tied ones counted once.
+/// The number of elements in all parameters of a module. Tied parameters are counted once.
 Index parameter_count(const Module& module);
 void zero_grad(const Module& module);
 /// Freezes (false) or unfreezes every parameter of a module.
@@ -248,8 +258,8 @@ void set_trainable(Module& module, Flag on);
 /// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, like
 /// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m), f can redraw the weights of every Linear, for example.
 void apply(Module& module, const std::function<void(Module&)>& f);
-/// Copies parameters and buffers by name. Errors: names that only one side has, shapes that differ; the message lists
-/// all of them, and nothing is copied.
+/// Copies the parameters and buffers of one module to another by name. Errors: names that only one module has; shapes
+/// that differ. The message lists all of them, and nothing is copied.
 void copy_weights(const Module& from, Module& to);
 /// One line per layer that has parameters of its own: name, type, parameter shapes, count; then the total.
 std::string summary(const Module& module);

@@ -4,17 +4,17 @@
 
 namespace mote {
 
-/// The options with all widths filled in. Errors: one below 1.
+/// The options with all widths filled in. Errors: a width below 1.
 static MultiHeadAttentionOptions resolved(Index width, Index heads, const AttentionOptions& attention,
                                           MultiHeadAttentionOptions o) {
   o.n_kv_head = checked_heads("MultiHeadAttention", width, heads, o.n_kv_head, o.block_size, attention);
-  const auto fill_in = [](Index& size, Index otherwise) {
+  const auto fill_in = [](const char* name, Index& size, Index otherwise) {
     if (size == 0) size = otherwise;
-    check_in("MultiHeadAttention", size >= 1, "a width of ", size, " must be at least 1");
+    check_in("MultiHeadAttention", size >= 1, name, " ", size, " must be at least 1, or 0 for its default");
   };
-  fill_in(o.d_in, width);
-  fill_in(o.key_width, o.d_in);
-  fill_in(o.value_width, o.d_in);
+  fill_in("d_in", o.d_in, width);
+  fill_in("key_width", o.key_width, o.d_in);
+  fill_in("value_width", o.value_width, o.d_in);
   return o;
 }
 
@@ -35,7 +35,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Index
       attn_dropout(attention.dropout.value_or(0), init.random()) {
   if (!o.torch_init || !init.draws()) return;
   if (o_proj.bias.defined()) init::constant(o_proj.bias, 0);
-  // PyTorch keeps the three in one matrix when all inputs have the same width; one bound then applies to all.
+  // If all inputs have the same width, PyTorch keeps the three weights in one matrix. Then one Xavier bound applies to
+  // all.
   const bool packed = o.key_width == o.d_in && o.value_width == o.d_in;
   init::Fans all{static_cast<double>(o.d_in), 0};
   for (const Linear* projection : {&q_proj, &k_proj, &v_proj})
@@ -62,7 +63,7 @@ Tensor MultiHeadAttention::forward(const Tensor& query, const Tensor& key, const
   check_input("query", query, q_proj);
   check_input("key", key, k_proj);
   check_input("value", value, v_proj);
-  const Tensor q = q_proj(query);  // [B, T, H d], head beside head
+  const Tensor q = q_proj(query);  // [B, T, H d], the heads side by side
   const Tensor k = k_proj(key);
   const Tensor v = v_proj(value);
   return o_proj(attention(q, k, v, {n_head, n_kv_head}, how, attn_dropout.random));

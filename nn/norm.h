@@ -1,4 +1,4 @@
-// The norms: LayerNorm, RMSNorm, and ChosenNorm, the one of them that a config names.
+// The norms LayerNorm and RMSNorm, and ChosenNorm, which holds the one that a config names.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ constexpr auto words(NormKind) {
   return std::to_array<Word<NormKind>>({{NormKind::layer_norm, "layer_norm"}, {NormKind::rms_norm, "rms_norm"}});
 }
 
-/// The norm that a config names: it holds one of the two, and is called like it.
+/// The norm that a config names. It holds a LayerNorm or an RMSNorm, and is called like either.
 struct ChosenNorm {
   std::variant<LayerNorm, RMSNorm> layer;
 

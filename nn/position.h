@@ -20,8 +20,9 @@ inline void check_positions(OpName who, Index length, Index start, Index positio
 }
 }  // namespace detail
 
-/// A trained row per position: length T -> [T, C], for positions start, start + 1, ... weight [max_length, C], drawn
-/// N(0, 1) like any Embedding. Errors: T or start below 0, start + T above max_length.
+/// Learned positions, one trained row per position: length T -> [T, C] for the positions start, start + 1, ... The
+/// weight [max_length, C] is drawn from N(0, 1), like that of an Embedding. Errors: T or start below 0, start + T
+/// above max_length.
 struct LearnedPositions : Layer<LearnedPositions> {
   Parameter weight;
 
@@ -34,9 +35,9 @@ struct LearnedPositions : Layer<LearnedPositions> {
   void visit(Visitor& v) override { v("weight", weight); }
 };
 
-/// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C],
-/// for positions from start on. Frequencies and angles are rounded to `real`, as in PyTorch's tutorials. Errors: T or
-/// start below 0, start + T above max_length. Source: Vaswani et al. 2017.
+/// Sinusoidal positions: column 2i of row t is sin(t / 10000^(2i/C)), and column 2i + 1 is the cosine of the same
+/// angle. length T -> [T, C] for the positions start, start + 1, ... Frequencies and angles are rounded to `real`, as
+/// in PyTorch's tutorials. Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
@@ -61,26 +62,26 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
 
 /// How queries and keys are rotated.
 struct RotaryOptions {
-  double base = 10000;  ///< pair i of r/2 rotates by position * base^(-2i/r): the first fastest, the last slowest
-  double fraction = 1;  ///< of a head's columns, how much is rotated: r = fraction * width, rounded down to even
+  double base = 10000;  ///< pair i of r/2 rotates by position * base^(-2i/r), so the first pair rotates fastest
+  double fraction = 1;  ///< the share of a head's columns that is rotated: r = fraction * width, rounded down to even
   Index length = 0;     ///< positions whose angles are precomputed; later ones are computed on demand
 };
 
-/// Rotary positions: x [B, T, C], whose first row is at position `start` and whose first heads lie side by side -> the
-/// same shape, those heads rotated; see rotary() in engine/ops/rotary.h. Frequencies and angles are rounded to `real`,
-/// as in PyTorch programs: at position 1,024 an angle in float is off by up to 6e-5. No parameters.
-/// Errors: an odd width of which all is rotated, a fraction outside (0, 1] or of less than one pair, a base that is not
-/// above 0. Source: Su et al. 2021.
+/// Rotary positions: rotates the first `heads` heads of x [B, T, C], which lie side by side, and keeps the shape. The
+/// first row of x is at position `start`. rotary() in engine/ops/rotary.h has the formula. Frequencies and angles are
+/// rounded to `real`, as in PyTorch programs, so an angle in float is off by up to 6e-5 at position 1,024. Rotary has
+/// no parameters. Errors: an odd width if all columns are rotated; a fraction outside (0, 1] or of less than one pair;
+/// a base that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
-  /// Precomputes the angles of options.length positions, or of `length` if that is 0.
+  /// Precomputes the angles of options.length positions, or of `length` positions if options.length is 0.
   Rotary(Integer width, const RotaryOptions& options, Integer length = 0) : width_(width), base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
              " must be in (0, 1]");
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
              " must be above 0 and finite");
     check_in("Rotary", options.length >= 0, "length ", options.length, " must be at least 0");
-    check_in("Rotary", width <= Shape::max_numel, "width ", width, " is above ", Shape::max_numel);
+    check_in("Rotary", width <= Shape::max_numel, "width ", width, " must be at most ", Shape::max_numel);
     half_ = static_cast<Index>(options.fraction * static_cast<double>(Index(width))) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
              " is odd, but its columns are rotated in pairs");
@@ -90,8 +91,8 @@ class Rotary {
   }
   Tensor operator()(const Tensor& x, Integer start, Integer heads = 1) const {
     check_in("Rotary", start >= 0, "start ", start, " must be at least 0");
-    check_in("Rotary", start <= std::numeric_limits<Index>::max() - x.size(-2), "start ", start, " and ", x.size(-2),
-             " positions after it are too many");
+    check_in("Rotary", start <= std::numeric_limits<Index>::max() - x.size(-2), "start ", start, " is too large: the ",
+             x.size(-2), " positions of x would end above ", std::numeric_limits<Index>::max());
     const Index end = start + x.size(-2);
     if (end <= cosines_.shape()[0])
       return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end), heads, width_);

@@ -1,4 +1,4 @@
-// How places are read, matched and reached.
+// Places, which parses and matches names of values, and the observers that record and change these values.
 #include "nn/reach.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 namespace mote {
 namespace {
 
-/// Whether `name` is of this form, in which * stands for anything. What stands between two stars may as well be found
-/// where it comes first, so only the last star is ever tried again.
+/// Whether `name` matches `form`, in which * stands for any characters. It is enough to match the text between two
+/// stars where it occurs first, so only the match of the last star is ever extended.
 bool matches(std::string_view form, std::string_view name) {
-  std::size_t f = 0, n = 0, star = form.npos, taken = 0;  // the last star and where in the name it ends
+  std::size_t f = 0, n = 0, star = form.npos, taken = 0;  // the last star and where its text in the name ends
   while (n < name.size()) {
     if (f < form.size() && form[f] == '*') {
       star = f++;
@@ -36,7 +36,7 @@ bool matches(std::string_view form, std::string_view name) {
   return form.find_first_not_of('*', f) == form.npos;
 }
 
-/// "; the nearest are a, b, c": by what stands behind the last dot, then by all.
+/// The text "; the nearest are a, b, c". Names are compared by the part after the last dot, and then as a whole.
 std::string nearest(std::vector<std::string> names, const std::string& wanted) {
   const auto far = [&](const std::string& name) {
     const auto last = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
@@ -49,15 +49,17 @@ std::string nearest(std::vector<std::string> names, const std::string& wanted) {
   return text;
 }
 
-/// x where an axis is not at one of these positions (none: all), and value where it is.
+/// `value` at these positions of the axis, and x at all others. Without positions, `value` everywhere.
 Tensor chosen(const std::vector<Index>& positions, int axis, const Tensor& x, const Tensor& value,
               const std::string& where) {
   if (positions.empty()) return value;
-  check_in("places", x.dim() >= -axis, "'", where, "': the value there, ", x.shape(), ", has none");
+  const char* const what = axis == -3 ? "head" : "position";
+  check_in("places", x.dim() >= -axis, "'", where, "': the value there, ", x.shape(), ", has no axis of ", what, "s");
   const Index extent = x.size(axis);
   Mask mask(axis == -3 ? Shape{extent, 1, 1} : Shape{extent, 1});
   for (const Index p : positions) {
-    check_in("places", p < extent && p >= -extent, "'", where, "': there are only ", extent, ", counted from 0");
+    check_in("places", p < extent && p >= -extent, "'", where, "': ", what, " ", p,
+             " is out of range for the value there, ", x.shape(), ", whose ", what, "s are 0 to ", extent - 1);
     mask.mutate()[p < 0 ? p + extent : p] = 1;
   }
   return mote::where(mask, value, x);
@@ -74,7 +76,7 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
   const auto is_layer = [&](const NamedModule& m) { return m.name == layer; };
   if (words >> layer && is_value(layer) && std::none_of(layers.begin(), layers.end(), is_layer)) {
     layer.clear();
-    words.seekg(0);  // the model's own
+    words.seekg(0);  // a value of the model itself
   }
   std::vector<Index>* numbers = nullptr;
   bool good = true;
@@ -92,8 +94,9 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
       good = false;
     }
   }
-  check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text, "' should be a layer's name, ",
-           "then scores, weights, dropped_weights, heads or scale, with numbers of heads, then `at` with positions");
+  check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text,
+           "' must be LAYER [VALUE [HEADS]] [at POSITIONS], such as '*.attn heads 0 at -1': VALUE is scores, weights, ",
+           "dropped_weights, heads or, without HEADS, scale");
   for (const NamedModule& m : layers)
     if (m.name.empty() ? layer.empty() : matches(layer, m.name)) layers_.emplace(m.module, m.name);
   if (!layers_.empty()) return;
@@ -113,7 +116,7 @@ std::string Places::name(std::string_view value) const {
 }
 
 Tensor Places::put(const Tensor& x, const Tensor& with) const {
-  check_in("places", with.defined(), "'", text_, "': what is to be put there is not defined");
+  check_in("places", with.defined(), "'", text_, "': the value to put there is an empty Tensor()");
   check_in("places", with.array().layout().expands_to(x.shape()), "'", text_, "': ", with.shape(),
            " does not broadcast to the value there, ", x.shape());
   const Tensor value = with.shape() == x.shape() ? with : expand(with, x.shape());
@@ -122,7 +125,8 @@ Tensor Places::put(const Tensor& x, const Tensor& with) const {
 
 void Places::check_reached(const char* who, const Event& e) const {
   const bool call_ends = e.kind == Event::value_shown && e.name.empty() && thread_context.layer->layer == model_;
-  check_in(who, reached || !call_ends, "'", text_, "' was not computed when the model was called");
+  check_in(who, reached || !call_ends, "'", text_,
+           "' was not computed when the model was called: no such layer ran, or it has no such value");
 }
 
 Record::Record(const Module& model, const std::vector<std::string>& places) {
@@ -130,7 +134,7 @@ Record::Record(const Module& model, const std::vector<std::string>& places) {
   for (const std::string& text : places) {
     const Places& p = places_.emplace_back(layers, text);
     check_in("Record", p.whole(), "'", text,
-             "' names single heads or positions: Record keeps whole values, and select() takes a part");
+             "' names single heads or positions, but Record keeps whole values: take the part by select()");
   }
   watch();
 }
@@ -139,7 +143,7 @@ const Tensor& Record::operator[](const std::string& name) const& {
   const auto found = values_.find(name);
   std::vector<std::string> names;
   for (const auto& [known, value] : values_) names.push_back(known);
-  check_in("Record", found != values_.end(), "nothing is named '", name, "'", nearest(names, name));
+  check_in("Record", found != values_.end(), "no value is recorded as '", name, "'", nearest(names, name));
   return found->second;
 }
 
@@ -151,7 +155,8 @@ void Record::event(const Event& e) {
       p.reached = true;
       values_[p.name(e.name)] = *e.value;
     } else {
-      // As a Tensor of the graph attention has it only as its formula; a norm's formula has gradients of other bits.
+      // The fused op of attention has no Tensors of the graph for these values, so with gradients attention runs as
+      // its formula. The scale of a norm is only shown, because the gradients of a norm's formula have other bits.
       e.answer(NoGrad::active() || e.name == "scale" ? Want::to_see : Want::to_change);
     }
   }

@@ -1,4 +1,4 @@
-// SelfAttention, the attention of GPT-2: one projection for queries, keys and values, causal.
+// SelfAttention, the causal attention layer of GPT-2, with one projection for queries, keys and values.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,20 @@ namespace mote {
 
 /// The options of SelfAttention outside the attention formula.
 struct SelfAttentionOptions {
-  std::optional<bool> bias = {};             ///< in the projections; not given: true
-  std::optional<bool> out_bias = {};         ///< in the output projection; not given: as `bias`
-  std::optional<double> resid_dropout = {};  ///< on the output; not given: as the weights' dropout (as in GPT-2)
-  Index n_kv_head = 0;   ///< heads of keys and values; n_head / n_kv_head heads of queries share each; 0: n_head
-  Index block_size = 0;  ///< the longest input it accepts; 0: any
+  std::optional<bool> bias = {};             ///< whether the projections have a bias; not given: true
+  std::optional<bool> out_bias = {};         ///< whether the output projection has a bias; not given: as `bias`
+  std::optional<double> resid_dropout = {};  ///< dropout on the output; not given: that of the weights, as in GPT-2
+  Index n_kv_head = 0;   ///< heads of keys and values, each shared by n_head / n_kv_head heads of queries; 0: n_head
+  Index block_size = 0;  ///< the longest input that the layer accepts; 0: any length
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
 };
 
-/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b: x [B,
-/// T, C] -> [B, T, C]. Each head attends independently; the output projection mixes them. Causal by default. A mask
-/// says who may attend (true), broadcasts to [B, H, T, T], and combines with causal. Names are nanoGPT's. Errors: a C
-/// that H does not divide; an H that n_kv_head does not divide; a block_size below 0. Of a call: inputs of another
-/// width, T above block_size, a mask that does not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
+/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b: x
+/// [B, T, C] -> [B, T, C]. Each head attends independently, and the output projection mixes the heads. Causal by
+/// default. A mask is true where a query may attend to a key. The mask broadcasts to [B, H, T, T], and combines with
+/// causal. The names are nanoGPT's. Errors of the constructor: a C that H does not divide; an H that n_kv_head does
+/// not divide; a block_size below 0. Errors of a call: inputs of another width; T above block_size; a mask that does
+/// not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
 struct SelfAttention : Layer<SelfAttention> {
   Index n_head, n_kv_head, n_embd, block_size;
   AttentionOptions options;
@@ -49,9 +50,9 @@ struct SelfAttention : Layer<SelfAttention> {
     if (around.rotary) rotary.emplace(width / heads, *around.rotary, block_size);
   }
 
-  /// With a cache: for the tokens that follow those in it, to which they are appended: x [B, t, C]. Equal in every bit
-  /// to the last t rows of the whole pass: engine/ops/kv_cache.h says why. Errors: not causal, not under NoGrad,
-  /// dropout on, a mask, a cache for another window.
+  /// With a cache, x [B, t, C] holds the tokens that follow those in the cache, and their keys and values are appended
+  /// to it. The result equals the last t rows of the full pass bit for bit; engine/ops/kv_cache.h says why. Errors
+  /// with a cache: not causal, not under NoGrad, dropout on, a mask, a cache for another window.
   Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
     check_in("SelfAttention", !cache || attn_dropout.now() + resid_dropout.now() == 0,
              "a cache is for evaluation: call eval() first");
@@ -62,7 +63,7 @@ struct SelfAttention : Layer<SelfAttention> {
     AttentionOptions how = options;
     how.mask = mask;
     how.dropout = attn_dropout.now();
-    Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part head beside head
+    Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part the heads side by side
     if (rotary) qkv = (*rotary)(qkv, start, n_head + n_kv_head);
     return resid_dropout(c_proj(attention(qkv, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
   }

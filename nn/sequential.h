@@ -8,7 +8,7 @@ namespace mote {
 
 /// Calls its layers in turn, each on the result of the previous one. Layers are named by position: 0, 1, ... Build it
 /// with braces: Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}. C++ evaluates a brace list from left
-/// to right. It evaluates arguments in parentheses in any order, and would draw weights in any order.
+/// to right. C++ evaluates arguments in parentheses in any order, so weights would be drawn in any order.
 struct Sequential : Layer<Sequential> {
   Sequential() = default;
   template <class... Layers>
@@ -18,13 +18,13 @@ struct Sequential : Layer<Sequential> {
     (add(std::forward<Layers>(layers)), ...);
   }
 
-  /// Errors: what is no layer.
+  /// Refuses an argument that is not a layer, at compile time.
   template <class... Layers>
   requires(sizeof...(Layers) > 0 && (!std::is_base_of_v<Module, std::remove_cvref_t<Layers>> || ...))
       __attribute__((unavailable("a Sequential is of layers: write ReLU(), not relu"))) Sequential(Layers&&...);
 
-  /// Appends a layer: anything that maps a Tensor to a Tensor; as the first also what maps ids to one, an Embedding.
-  /// Returns *this, so calls can be chained.
+  /// Appends a layer that maps a Tensor to a Tensor. The first layer may also map ids to a Tensor, as an Embedding
+  /// does. Returns the Sequential, so calls can be chained.
   template <class L>
   Sequential& add(L&& layer) & {
     static_assert(!std::is_lvalue_reference_v<L>,
@@ -41,14 +41,15 @@ struct Sequential : Layer<Sequential> {
     return std::move(*this);
   }
   Tensor forward(const Tensor& x) const { return rest(x, 0); }
-  /// ids for the first layer. Errors: there is none, or it takes tensors.
+  /// Passes ids to the first layer. Errors: there is no layer, or the first layer takes tensors.
   Tensor forward(const IntArray& ids) const {
-    check_in("Sequential", size() > 0, "without layers ids cannot become a tensor");
+    check_in("Sequential", size() > 0,
+             "there are no layers: ids need a first layer that takes them, such as Embedding");
     return rest(children_[0].of_ids(*children_[0].layer, ids), 1);
   }
 
-  /// The layer at a position, negative ones counted from the end; at<Linear>(0).weight is its weight. Errors: a
-  /// position out of range, a layer of another type.
+  /// The layer at a position. Negative positions count from the end. at<T>(i) returns it as a T, so
+  /// at<Linear>(0).weight compiles. Errors: a position out of range, a layer of another type.
   Module& operator[](Integer position) && = delete;  // the layer would die with the temporary
   Module& operator[](Integer position) & { return *children_[index(position)].layer; }
   const Module& operator[](Integer position) const& { return *children_[index(position)].layer; }
@@ -62,7 +63,8 @@ struct Sequential : Layer<Sequential> {
   const L& at(Integer position) const& {
     const Module& layer = (*this)[position];
     const L* const found = dynamic_cast<const L*>(&layer);
-    check_in("Sequential", found != nullptr, "layer ", position, " is of type ", layer.type_name());
+    check_in("Sequential", found != nullptr, "layer ", position, " is a ", layer.type_name(),
+             ", not of the type that at() asks for");
     return *found;
   }
   void visit(Visitor& v) override {
@@ -77,7 +79,7 @@ struct Sequential : Layer<Sequential> {
   }
 
  private:
-  struct Child {  // a layer, and what its type can do
+  struct Child {  // a layer and functions for its type
     std::unique_ptr<Module> layer;
     Tensor (*of_tensor)(const Module&, const Tensor&);
     Tensor (*of_ids)(const Module&, const IntArray&);

@@ -1,4 +1,5 @@
-// How a state is matched with a module's fields, renamed, saved and loaded; copy_weights, which loads another module.
+// Matches a state with the fields of a module, renames, saves and loads; copy_weights, which loads another module's
+// state.
 #include "nn/state_dict.h"
 
 #include <algorithm>
@@ -11,24 +12,24 @@
 namespace mote {
 namespace {
 
-/// Equal in every bit, whatever it means as a number.
+/// Whether two arrays are equal bit for bit. So a NaN equals itself, and 0 does not equal -0.
 bool same_elements(const Array& a, const Array& b) {
   const Array x = a.contiguous(), y = b.contiguous();
   return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
-/// The same places, only to be read.
+/// The places of a const module, only to be read.
 std::vector<StatePlace> places_of(const Module& module) { return state_places(const_cast<Module&>(module)); }
 
-/// A rule with the place that it is about, and the shape that what is kept there has then; none if the place does not
-/// have what the rule takes.
+/// A rule with its place and the shape of the array there. The rule has no shape if it does not fit the place.
 struct PlacedRule {
   NameRule rule;
   std::size_t place;
   std::optional<Shape> there;
 };
 
-/// The rules of a table; of an empty one mote's own names, of which the first of a tied array is written.
+/// The rules of a table with their places. An empty table stands for mote's own names, and of a tied array only the
+/// first name is written.
 std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<StatePlace>& places) {
   std::vector<NameRule> rules = table.rules;
   std::map<std::string, std::size_t> positions;
@@ -37,12 +38,12 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
       positions[name] = i;
       if (table.rules.empty()) rules.push_back({.there = name, .here = name, .read_only = name != places[i].names[0]});
     }
-  std::map<std::string, Index> rows;  // that the table lists of what is kept there
+  std::map<std::string, Index> rows;  // how many rows of each array there the table lists
   for (const NameRule& r : rules) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
   std::vector<PlacedRule> placed;
   for (const NameRule& r : rules) {
     const auto found = positions.find(r.here);
-    if (found == positions.end()) continue;  // a bias that this module does without, say
+    if (found == positions.end()) continue;  // for example a bias that this module does not have
     placed.push_back({r, found->second, {}});
     const Shape& ours = places[found->second].shape;
     const bool part = r.rows != 0, fits = !part || (ours.rank() > 0 && r.from_here + r.rows <= ours[0]);
@@ -55,7 +56,7 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
 
 Array rows_of(const Array& x, Index rows, Index from) { return rows == 0 ? x : x.slice(0, from, from + rows); }
 
-/// Of each row of each place, whether a rule was about it; a place without rows has one.
+/// Whether a rule has covered each row of each place. A place without rows counts as one row.
 struct NamedRows {
   std::vector<std::vector<bool>> rows;
 
@@ -63,7 +64,7 @@ struct NamedRows {
     for (const StatePlace& p : places)
       rows.emplace_back(p.shape.rank() == 0 ? 1 : static_cast<std::size_t>(std::max<Index>(p.shape[0], 1)));
   }
-  /// Whether none was about the first of its rows before.
+  /// Marks the rows of a rule as covered. Returns whether the first of them was not covered before.
   bool add(const PlacedRule& p) {
     std::vector<bool>& all = rows[p.place];
     const bool part = p.there && p.rule.rows > 0;
@@ -75,8 +76,8 @@ struct NamedRows {
   bool whole(std::size_t place) const { return std::count(rows[place].begin(), rows[place].end(), false) == 0; }
 };
 
-/// The transpose of a matrix, in the block that holds it. One scratch serves all: blocks from mote's cache would remain
-/// there, one for every shape, for GPT-2 more than its largest matrix.
+/// Transposes a matrix in its own memory. All matrices share one scratch buffer. Separate buffers would remain in
+/// mote's memory cache, one for every shape, and in GPT-2 take more memory than its largest matrix.
 Array transposed(Array x, std::vector<real>& scratch) {
   detail::copy_elements(x.data(), x.layout().transpose(0, 1), scratch.data());
   x = x.reshape({x.shape()[1], x.shape()[0]});
@@ -84,15 +85,15 @@ Array transposed(Array x, std::vector<real>& scratch) {
   return x;
 }
 
-/// Which entries go where, and what does not fit: the problems of every place, then of the rest.
+/// The places that entries are loaded into, and the problems of each place. Problems that concern no place come last.
 struct Matches {
   std::vector<std::pair<const StateEntry*, PlacedRule>> assignments;
   std::multimap<std::size_t, std::string> problems;
   LoadReport report;
 };
 
-/// The prefix that a wrapper of torch puts before all names: torch.compile, DistributedDataParallel, or both. "": none,
-/// or names that are meant so.
+/// The prefix that torch.compile, DistributedDataParallel or both put before all names of a state. "" if there is no
+/// such prefix, or if the rules have names that begin with it.
 std::string wrapper_prefix(const StateDict& state, const std::vector<PlacedRule>& rules) {
   std::string prefix;
   for (bool found = !state.empty(); found;) {
@@ -112,7 +113,7 @@ std::string wrapper_prefix(const StateDict& state, const std::vector<PlacedRule>
 Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
   const std::vector<PlacedRule> rules = placed_rules(options.names, places);
   const std::size_t prefix = wrapper_prefix(state, rules).size();
-  std::multimap<std::string, const PlacedRule*> by_name;  // there
+  std::multimap<std::string, const PlacedRule*> by_name;  // by the name there
   for (const PlacedRule& p : rules) by_name.emplace(p.rule.there, &p);
   Matches m;
   const auto problem = [&](std::size_t place, const std::string& name, const std::string& what) {
@@ -147,7 +148,7 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   return m;
 }
 
-/// An array as it is kept there, made of our parts, in the order of their rows there.
+/// An array as another library keeps it, joined from parts of our arrays in the order of their rows there.
 StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, const std::vector<StatePlace>& places,
                         const std::string& owner) {
   const auto& [rule, place, there] = *parts.begin()->second;
@@ -156,15 +157,21 @@ StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, co
   Index end = 0;
   bool once = rule.rows > 0 || parts.size() == 1;
   for (const auto& [from, p] : parts) {
-    check_in("state_dict", there && p->there == there, "'", rule.there, "' cannot be made of '", p->rule.here, "' ",
-             places[p->place].shape, " in this ", owner);
+    const Shape& ours = places[p->place].shape;
+    check_in("state_dict", p->there.has_value(), "'", rule.there, "' cannot be made of '", p->rule.here, "' ", ours,
+             " in this ", owner,
+             p->rule.transposed && ours.rank() != 2 ? ": only a matrix can be transposed"
+                                                    : ": the rule takes rows that it does not have");
+    check_in("state_dict", p->there == there, "'", rule.there, "' cannot be made of '", p->rule.here, "' ", ours,
+             " in this ", owner, ": other parts of it have another width");
     once = once && from == end;
     end += p->rule.rows;
     list.push_back(rows_of(places[p->place].get(), p->rule.rows, p->rule.from_here));
     whole.here.push_back(p->rule.here);
   }
   check_in("state_dict", once && (rule.rows == 0 || end == whole.shape[rule.transposed ? 1 : 0]), "'", rule.there, "' ",
-           whole.shape, " cannot be made in this ", owner, ": the table gives some of it twice, or not at all");
+           whole.shape, " cannot be made in this ", owner,
+           ": the rules of the NameTable must give each part of it once");
   whole.read = [transposed = rule.transposed, list] {
     const Array x = list.size() == 1 ? list[0] : joined(list, 0);
     return transposed ? x.transpose(0, 1) : x;
@@ -195,7 +202,7 @@ StateDict state_dict(const Module& module, const NameTable& names) {
 
 StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner) {
   const std::vector<PlacedRule> rules = placed_rules(names, places);
-  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // what is kept there, by the first row of each part
+  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // for each array there, its parts by their first row
   std::map<std::string, std::size_t> whole_of;
   NamedRows named(places);
   for (const PlacedRule& p : rules) {
@@ -207,7 +214,7 @@ StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& nam
   }
   for (std::size_t i = 0; i < places.size(); ++i)
     check_in("state_dict", named.whole(i), "'", places[i].names.front(), "' of this ", owner,
-             " has no name in the table");
+             " has no rule in the NameTable, or not for all its rows");
   StateDict state;
   for (const auto& parts : wholes) state.push_back(joined_entry(parts, places, owner));
   return state;
@@ -230,12 +237,12 @@ LoadReport load_places(const char* who, const std::vector<StatePlace>& places, c
   const auto require_none = [&, &problems = problems] {
     std::string all;
     for (const auto& [place, text] : problems)
-      if (all.find(text) == std::string::npos) all += text;  // the same of several parts
+      if (all.find(text) == std::string::npos) all += text;  // several parts may have the same problem
     check_in(who, all.empty(), what, " does not fit this ", owner, ":", all);
   };
   require_none();
   std::vector<Array> values(places.size());
-  std::map<std::pair<std::size_t, Index>, const StateEntry*> sources;  // of a place's rows from there on
+  std::map<std::pair<std::size_t, Index>, const StateEntry*> sources;  // by place and first row
   Index largest = 0;
   for (const auto& [from, p] : assignments)
     if (p.rule.transposed) largest = std::max(largest, from->shape.numel());
@@ -243,8 +250,8 @@ LoadReport load_places(const char* who, const std::vector<StatePlace>& places, c
   for (const auto& [from, p] : assignments) {
     const NameRule& rule = p.rule;
     Array x = from->read(), &value = values[p.place];
-    check_in(who, x.shape() == from->shape, what, ": '", from->name, "' should be ", from->shape, " and reads as ",
-             x.shape());
+    check_in(who, x.shape() == from->shape, what, ": '", from->name, "' is listed as ", from->shape,
+             ", but its read() returned ", x.shape());
     if (rule.transposed) x = transposed(std::move(x), scratch);
     const Array part = rows_of(x, rule.rows, rule.from_there);
     const StateEntry*& source = sources[{p.place, rule.from_here}];

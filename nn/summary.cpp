@@ -15,7 +15,7 @@ struct Line {
   Index count = 0;
 };
 
-/// A line for each module; a parameter stands in that of the module that lists it.
+/// One line per module that has parameters. A parameter stands in the line of the module that lists it.
 std::vector<Line> summary_lines(const Module& module) {
   std::vector<Line> lines{{&module, "(self)", ""}};
   std::set<const Parameter::Cell*> seen;

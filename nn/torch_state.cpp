@@ -1,4 +1,4 @@
-// Dicts of torch.save as states of modules.
+// Converts dicts of torch.save to states of modules and back.
 #include "nn/torch_state.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// A module's state as torch keeps it, a dict of tensors by name; what such dicts hold.
+// A module's state as PyTorch keeps it, a dict of tensors by name, and functions that read such dicts.
 #pragma once
 
 #include <string>
@@ -9,22 +9,25 @@
 
 namespace mote {
 
-/// model.state_dict() there, under these names; and what load_state_dict() takes here.
+/// The state of a module as PyTorch's model.state_dict() returns it, under the names of a table.
 TorchValue torch_state_dict(const Module& module, const NameTable& names = {});
-/// Errors: what is no dict of names. What a name stands for is asked for when it is read.
+/// A state_dict of PyTorch as a state for load_state_dict(). Errors: a value that is not a dict with names as keys.
+/// Whether a name stands for a tensor of floats is only checked when its entry is read.
 StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what = "the state");
 
-/// The entries of a dict that are settings, as texts by name: each bool, int, float and str; none of what is no dict.
+/// The entries of a dict that are settings, as names and texts: every bool, int, float and str. Empty for a value that
+/// is not a dict.
 FieldValues field_values(const TorchValue& dict);
 
 namespace detail {
-/// The entry of a dict; null if there is none.
+/// The entry of a dict with this name; null if there is none.
 const TorchValue* find(const TorchValue& dict, const std::string& name);
-/// Errors: there is none.
+/// The entry of a dict with this name. Errors: there is none.
 const TorchValue& at(const TorchValue& dict, const std::string& name);
-/// Errors: what is no tensor of floats.
+/// The array of a tensor of floats. Errors: any other value.
 Array floats_of(const TorchValue& value, const std::string& what);
-/// An int, a float or the only element of a tensor. Errors: anything else; of a count, too, what counts nothing.
+/// The number in an int, a float or a tensor of one element. Errors: any other value. count_of() also refuses a number
+/// that is not a whole number from 0 to 1e15.
 double number_of(const TorchValue& value, const std::string& what);
 Index count_of(const TorchValue& value, const std::string& what);
 }  // namespace detail

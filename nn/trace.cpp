@@ -1,4 +1,4 @@
-// What a Trace adds to a Tracer: paths and parameters of modules, sums and the printed tree.
+// The parts that Trace adds to Tracer: paths and parameters of modules, sums and the printed tree.
 #include "nn/trace.h"
 
 #include <ostream>

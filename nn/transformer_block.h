@@ -18,21 +18,22 @@ constexpr auto words(NormOrder) {
   return std::to_array<Word<NormOrder>>({{NormOrder::pre, "pre"}, {NormOrder::post, "post"}});
 }
 
-/// The options of a block besides its sizes. Parts without a dropout or bias of their own use the block's.
+/// The options of a block besides its sizes. Its two parts, attention and feed-forward network, use the block's
+/// dropout and bias unless their own are given.
 struct TransformerBlockOptions {
-  std::optional<double> dropout = {};     ///< of attention weights, and of what both parts add to x; not given: 0
-  std::optional<bool> bias = {};          ///< in the layer norms and in all parts; not given: true
+  std::optional<double> dropout = {};     ///< on attention weights and on the outputs of both parts; not given: 0
+  std::optional<bool> bias = {};          ///< whether the layer norms and both parts have biases; not given: true
   AttentionOptions attention = {};        ///< causal by default
-  SelfAttentionOptions projections = {};  ///< the attention layer's other options; its resid_dropout is of both parts
+  SelfAttentionOptions projections = {};  ///< the attention layer's other options; both parts use resid_dropout
   NormKind norm = NormKind::layer_norm;
   NormOrder norm_order = NormOrder::pre;
   double norm_eps = 1e-5;
   bool feed_forward = true;  ///< false: only attention and its residual connection
   Activation activation = Activation::gelu;
-  /// Width inside the feed-forward network; 0: 4 C, with swiglu 8/3 C rounded up to a multiple of 32.
+  /// Width inside the feed-forward network. 0: 4 C, or with swiglu 8/3 C rounded up to a multiple of 32.
   Index n_inner = 0;
 
-  /// The same with all defaults filled in, for blocks of width C. Errors: an n_inner below 0.
+  /// These options with all defaults filled in, for blocks of width C. Errors: a width below 1, an n_inner below 0.
   TransformerBlockOptions resolved(Index width) const {
     check_in("TransformerBlock", width >= 1 && width <= Shape::max_numel, "width ", width, " is not in [1, ",
              Shape::max_numel, "]");
@@ -49,8 +50,9 @@ struct TransformerBlockOptions {
   }
 };
 
+/// Attention and a feed-forward network, each with a norm and a residual connection: x [B, T, C] -> [B, T, C].
 /// pre:  x + attn(ln_1(x)), then x + mlp(ln_2(x)).    post: ln_1(x + attn(x)), then ln_2(x + mlp(x)).
-/// x [B, T, C] -> [B, T, C]. Names are nanoGPT's. Errors: those of the attention layer and of the options.
+/// The names are nanoGPT's. Errors: those of the attention layer and of the options.
 struct TransformerBlock : Layer<TransformerBlock> {
   ChosenNorm ln_1;
   SelfAttention attn;

@@ -116,7 +116,7 @@ set(no_bool "an integer stands here, no bool or letter: flags follow it, as in s
 set(flag "a flag is true or false, no number: several axes stand in braces, mean(x, {0, 1})")
 set(number "a number stands here, no bool: flags follow it, as in var(x, axes, correction, true)")
 set(eps "an eps stands here, not an integer or a bool: write LayerNorm(4, 1e-5, true)")
-set(kind "of one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")
+set(kind "a list has one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")
 refuses_each("engine/engine.h"
   "sum(x, true)" "${axes}" "sum(x, 1.0)" "${axis}" "sum(x, {0, true})" "${no_bool}" "sum(x, {0.5})" "${whole}"
   "sum(x, 0, 1)" "${flag}" "sum(x, 'a')" "${axes}" "sum(x.array(), true)" "${axes}" "sum(x.array(), 0, 1)" "${flag}"
@@ -304,10 +304,10 @@ refuses_each("engine/engine.h"
   "x.std()" "a function, not a method: write stddev(x, {-1})"
   "x.argmax(-1)" "a function, not a method: write argmax(x, -1)"
   "permute(x, 2, 1, 0)" "axes stand in braces: write permute(x, {1, 0})"
-  "save(x, \"x.pt\")" "or save_npy(path, x.array()) for one array"
-  "save(p, std::string(\"x.npy\"))" "or save_npy(path, x.array()) for one array"
-  "save(x.array(), \"x.pt\")" "or save_npy(path, x.array()) for one array"
-  "save(ids, \"x.pt\")" "or save_npy(path, x.array()) for one array"
+  "save(x, \"x.pt\")" "or save_npy(path, x.array()) for one"
+  "save(p, std::string(\"x.npy\"))" "or save_npy(path, x.array()) for one"
+  "save(x.array(), \"x.pt\")" "or save_npy(path, x.array()) for one"
+  "save(ids, \"x.pt\")" "or save_npy(path, x.array()) for one"
   "reshape(x, 4, 2)" "a shape stands in braces: write reshape(x, {3, 2})"
   "view(x, 4, 2)" "a shape stands in braces: write view(x, {3, 2})"
   "norm(x, 1)" "norm(x, {1}) is over axis 1"

@@ -155,18 +155,18 @@ expect(${TRAIN} 0 "" "^$" --task repeat --symbols 5 --length 6 --n_embd 8 --n_he
 expect(${GENERATE} 0 "^33[0-4]\n$" "^$" --run demo --prompt "3 3" --count 1)
 
 # Mistakes: one line, and nothing printed.
-expect(${GENERATE} 2 "^$" "^[^\n]*which model: give one of --run, ${stop}")
-expect(${GENERATE} 2 "^$" "^[^\n]*one model only: give one of ${stop}" --run whole --huggingface gpt2)
+expect(${GENERATE} 2 "^$" "^[^\n]*no model is given: give one of --run, ${stop}")
+expect(${GENERATE} 2 "^$" "^[^\n]*more than one model is given: give one of ${stop}" --run whole --huggingface gpt2)
 expect(${GENERATE} 2 "^$" "^[^\n]*--prompt and --ids: give one of them\n$" --run whole --prompt a --ids 1)
 expect(${GENERATE} 2 "^$" "^[^\n]*the task has no word 'x', '7', 'é'; its words are a b c \\|\n$" --run whole --prompt axb7xé)
 expect(${GENERATE} 2 "^$" "^[^\n]*the task has no word '5'; its words are 0 1 2 3 4\n$" --run demo --prompt "1 5 5")
 expect(${GENERATE} 2 "^$" "^[^\n]*the prompt does not end with \\|; a question is [abc][abc][abc]\\|, say, and --ids takes any beginning\n$"
   --run whole --prompt abc)
-expect(${GENERATE} 2 "^$" "^[^\n]*the prompt has 9 words, and the model sees 6; a question is [abc][abc][abc]\\|, say,[^\n]*\n$"
+expect(${GENERATE} 2 "^$" "^[^\n]*the prompt has 9 words, but the model sees at most 6; a question is [abc][abc][abc]\\|, say,[^\n]*\n$"
   --run whole --prompt abcabcab|)
-expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 4 is not in the vocabulary, which ends at 3\n$" --run whole --ids "1 4")
+expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 4 must be an id of the vocabulary, 0 to 3\n$" --run whole --ids "1 4")
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 'one' is not a whole number\n$" --run whole --ids one)
-expect(${GENERATE} 2 "^$" "^[^\n]*--ids: there is none\n$" --run whole --ids ,)
+expect(${GENERATE} 2 "^$" "^[^\n]*--ids: give at least one id\n$" --run whole --ids ,)
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids are missing${stop}" --huggingface gpt2)
 expect(${GENERATE} 2 "^$" "^[^\n]*--prompt is for texts and for runs of a task: give --ids[^\n]*\n$" --huggingface gpt2 --prompt a)
 expect(${GENERATE} 2 "^$" "^[^\n]*samples 0 must be at least 1\n$" --run whole --samples 0)

@@ -10,7 +10,7 @@ const generate = resolve(process.argv[4]);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
-await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, screenshot }) => {
+await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, away, screenshot }) => {
   const text = id => js('return document.getElementById(arguments[0]).textContent', id);
   const choose = (id, value) => js(`const e = document.getElementById(arguments[0]); e.value = arguments[1];
     e.dispatchEvent(new Event('change'))`, id, value);
@@ -129,6 +129,45 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, scree
   await js('document.getElementById("set-training.learning_rate").value = "1e30"');
   await click('#go');
   await until(async () => /finite|NaN|infinit/.test(await text('problem')), 'numbers that explode are no sentence', 60);
+
+  // Every control: with another value a model trains, or a sentence says why it cannot.
+  await choose('task', 'copy');
+  await until(async () => await js('return document.getElementById("set-training.learning_rate").value') !== '1e30',
+    'another task keeps settings');
+  const controls = await js(`return [...document.querySelectorAll('[data-name]')].map(e => [e.id, e.value,
+    e.options ? [...e.options].map(o => o.value) : null])`);
+  let trained = 0;
+  for (const [id, value, words] of controls) {
+    const others = words ? words.filter(w => w !== value) : [String(2 * Number(value) || 1)];
+    for (const other of others) {
+      await choose('task', 'copy');
+      await until(async () => await js('return document.getElementById(arguments[0]).value', id) === value, `${id} is not reset`);
+      await choose(id, other);
+      await js('window.before = state.about');
+      await click('#go');
+      await until(async () => await js('return state.about !== before && state.step > 1') || await text('problem'),
+        `${id} = ${other}: nothing happens`, 60);
+      const said = await text('problem');
+      if (said) console.log(`${id.slice(4)} = ${other}: ${said}`);
+      else ++trained;
+    }
+  }
+  console.log(`${controls.length} controls; with ${trained} other values a model trains`);
+
+  // In the background it trains on, and says so; then sorting is learned to its end.
+  await choose('task', 'sort');
+  await until(async () => (await text('description')).includes('sort'), 'the task does not change');
+  await click('#go');
+  await until(async () => Number.parseInt(await text('step')) > 20, 'sorting does not begin', 20);
+  const before = Number.parseInt(await text('step'));
+  await away(3);
+  await until(async () => (await text('away')).startsWith('While this tab was in the background'), 'it does not say that it was away');
+  console.log(await text('away'));
+  check(Number.parseInt(await text('step')) > before, 'in the background nothing happens');
+  await idle('sorting does not end', 300);
+  console.log(`sort: ${await text('right')}`);
+  check((await text('right')).startsWith('5000 of 5000'), `sorting ends with ${await text('right')}`);
+  await silent();
 
   // 400 pixels.
   await cdp('Emulation.setDeviceMetricsOverride', { width: 400, height: 800, deviceScaleFactor: 2, mobile: true });

@@ -5,6 +5,15 @@ export const check = (condition, sentence) => {
   if (!condition) throw new Error(sentence);
 };
 
+/// From now on pages of mote take this browser for one without the fused multiply-add: their worker, which begins from a
+/// blob, finds that the module is not valid.
+export const withoutFused = cdp => cdp('Page.addScriptToEvaluateOnNewDocument', { source: `
+  globalThis.Blob = class extends Blob {
+    constructor(parts, options) {
+      super(options?.type === 'text/javascript' ? ['WebAssembly.validate = () => false;', ...parts] : parts, options);
+    }
+  };` });
+
 /// Calls drive(tools) with a browser of its own. Afterwards nothing may have been fetched but the pages that were opened,
 /// and the console must be silent.
 export const withBrowser = async (size, drive) => {
@@ -51,6 +60,14 @@ export const withBrowser = async (size, drive) => {
       pointer: (...actions) => send('POST', `${session}/actions`,
         { actions: [{ type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions }] }),
       click: async css => send('POST', `${session}/element/${await element(css)}/click`, {}),
+      away: async seconds => {  // in another tab
+        const here = await send('GET', `${session}/window`);
+        const { handle } = await send('POST', `${session}/window/new`, { type: 'tab' });
+        await send('POST', `${session}/window`, { handle });
+        await new Promise(later => setTimeout(later, 1000 * seconds));
+        await send('DELETE', `${session}/window`);
+        await send('POST', `${session}/window`, { handle: here });
+      },
       keys: async (css, text) => send('POST', `${session}/element/${await element(css)}/value`, { text }),
       screenshot: async () => Buffer.from(await send('GET', `${session}/screenshot`), 'base64'),
     });

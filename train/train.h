@@ -1,5 +1,5 @@
-// Includes training: optimizers, schedules, clipping, the loop, checkpoints, recipes, runs, batches of rows, progress,
-// tasks, tokenizers.
+// Includes everything for training: optimizers, schedules, clipping, the loop, checkpoints, recipes, runs, data
+// loaders, progress, reports, tasks, tokenizers.
 #pragma once
 
 #include "engine/engine.h"

@@ -1,4 +1,4 @@
-// Element-wise algebra and matrix products of arrays: loops over strides, within which kernels do the arithmetic.
+// Element-wise arithmetic and matrix products of arrays. Loops over strides call kernels, which do the arithmetic.
 #include <vector>
 
 #include "engine/array/array.h"
@@ -12,17 +12,17 @@ void detail::library_of(real, Containers*) {}
 namespace {
 
 using detail::StridedLoop;
-// Nanoseconds an element takes; functions vary from a tenth to two.
+// Roughly the nanoseconds that an element takes. Functions vary from 0.1 to 2 nanoseconds.
 constexpr double unary = 0.5, binary = 0.3;
 
-real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // Array::empty just made `a`: nothing shares it
+real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // Array::empty has just made `a`, so nothing shares it
 
 }  // namespace
 
 Array map(kernels::Unary* f, const Array& x) {
   Array y = Array::empty(x.shape());
   real* const out = fresh(y);
-  if (y.numel() <= grain_for(unary) && x.is_contiguous()) {  // nearly every op of a small model, here and below
+  if (y.numel() <= grain_for(unary) && x.is_contiguous()) {  // a shortcut for nearly every op of a small model
     f(x.data(), 1, out, y.numel());
     return y;
   }
@@ -34,7 +34,7 @@ Array map(kernels::Unary* f, const Array& x) {
 
 namespace {
 
-/// f of elements a and b, each with its strides, over `shape`.
+/// Applies f to pairs of elements of a and b over `shape`. Each input has its own strides.
 Array zip_strided(kernels::Binary* f, const Shape& shape, const real* a, const Strides& a_strides, const real* b,
                   const Strides& b_strides) {
   Array y = Array::empty(shape);
@@ -84,7 +84,8 @@ Array zip(kernels::Binary* f, real a, const Array& b) {
 }
 
 void accumulate(Array& total, const Array& x) {
-  check_in("accumulate", total.shape() == x.shape(), "shapes ", total.shape(), " and ", x.shape(), " differ");
+  check_in("accumulate", total.shape() == x.shape(), "total ", total.shape(), " and x ", x.shape(),
+           " must have the same shape");
   real* const to = total.mutate();
   add_to(to, total.strides(), x);
 }
@@ -92,7 +93,7 @@ void accumulate(Array& total, const Array& x) {
 void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x) {
   real* const base = total.mutate();
   const Array part = total.slice(axis, start, end, step);
-  check_in("accumulate_slice", part.shape() == x.shape(), "shape ", x.shape(), " does not fit the slice ",
+  check_in("accumulate_slice", part.shape() == x.shape(), "x ", x.shape(), " must have the shape of the slice, ",
            part.shape());
   add_to(base + (part.data() - total.data()), part.strides(), x);
 }
@@ -101,7 +102,7 @@ namespace {
 
 kernels::Matrix matrix(const Array& x) { return {x.data(), x.stride(-2), x.stride(-1)}; }
 
-/// Every part of x that is a matrix: the distances from the first.
+/// The distances in elements from the first matrix of x to each of its `count` matrices.
 std::vector<Index, CachedAllocator<Index>> matrix_offsets(const Array& x, Index count) {
   std::vector<Index, CachedAllocator<Index>> offsets(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) offsets[static_cast<std::size_t>(i)] = x.layout().offset_of_part(i, 2);
@@ -126,7 +127,7 @@ Array matmul(const Array& a, const Array& b) {
   }
   const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
   const Shape batch = broadcast(batch_a, batch_b), whole = batch.insert(-1, m).insert(-1, n);
-  // One B for all: the matrices of A are rows of one, if their strides allow it.
+  // If there is only one B, all matrices of A are joined into one tall matrix, if the strides of A allow it.
   if (const Shape joined{batch.numel() * m, k}; batch_b.numel() == 1 && a.layout().try_view(joined))
     return matmul(a.reshape(joined), b.reshape({k, n})).reshape(whole);
   const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
@@ -151,7 +152,7 @@ Array linear(const Array& x, const Array& weight, const Array& bias) {
   const Index n = weight.shape()[0], k = weight.shape()[1];
   Array y = Array::empty(x.shape().with(-1, n));
   const Index m = n > 0 ? y.numel() / n : 0;
-  const bool adjacent = x.is_contiguous();  // then no view is needed, which a small model would notice
+  const bool adjacent = x.is_contiguous();  // if so, no view is needed, whose cost a small model would notice
   const Array rows = adjacent ? x : as_rows(x), added = bias.defined() ? bias.contiguous() : bias;
   const kernels::Matrix a = adjacent ? kernels::Matrix{rows.data(), k, 1} : matrix(rows);
   kernels::gemm(m, n, k, a, {weight.data(), weight.stride(1), weight.stride(0)}, fresh(y), n,

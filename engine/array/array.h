@@ -1,4 +1,5 @@
-// Array, a value: elements of type real with a shape; its algebra.
+// Array: elements of type real with a shape, without gradients. It has value semantics. This header also has the
+// arithmetic of arrays.
 #pragma once
 
 #include <span>
@@ -18,13 +19,13 @@ using Containers = with_GLIBCXX_DEBUG;
 struct without_GLIBCXX_DEBUG;
 using Containers = without_GLIBCXX_DEBUG;
 #endif
-/// Every source of a program asks for this function, and the library has it for its own `real` and its own layout of
-/// containers: a program that mixes them is not linked.
+/// Every source file of a program refers to this function, which the library defines only for its own `real` and its
+/// own layout of containers. So the linker rejects a program whose `real` or containers differ from the library's.
 void library_of(real, Containers*);
 [[gnu::used]] static void (*const wanted_library)(real, Containers*) = &library_of;
 }  // namespace detail
 
-/// A plain number of any type but bool; beside an Array or a Tensor it counts as `real`.
+/// A plain number of any arithmetic type but bool. Beside an Array or a Tensor it is converted to `real`.
 template <class S>
 concept Number = std::is_arithmetic_v<S> && !std::same_as<S, bool>;
 
@@ -32,7 +33,7 @@ concept Number = std::is_arithmetic_v<S> && !std::same_as<S, bool>;
 class Array : public Strided<Array, real> {
  public:
   static constexpr const char* not_defined =
-      "an array is not defined (a gradient before backward, a tensor that was never computed, or one moved from?)";
+      "an array is an empty Array(): a gradient before backward(), a tensor never computed, or one moved from";
 
   Array() = default;
   /// A scalar, rank 0.
@@ -41,7 +42,7 @@ class Array : public Strided<Array, real> {
   /// `values` in row-major order. Errors: their count differs from shape's.
   Array(const Shape& shape, std::span<const real> values) : Strided(shape, values) {}
   static Array zeros(const Shape& shape) { return full(shape, 0, "zeros"); }
-  /// Not defined: the value of a Parameter that has none yet, of which errors then speak.
+  /// An array that is not defined, for a Parameter that has no value yet. Errors then mention the unfilled parameter.
   static Array unfilled() {
     Array x;
     x.unfilled_ = true;
@@ -62,15 +63,15 @@ class Array : public Strided<Array, real> {
   bool unfilled_ = false;
 };
 
-/// Applies f of the table to every element: map(kernels::table().exp, x).
+/// Applies a kernel f of the table to every element, as in map(kernels::table().exp, x).
 Array map(kernels::Unary* f, const Array& x);
-/// Applies f of the table to pairs of elements with broadcasting: zip(kernels::table().add, a, b). Numbers need no
-/// array. Errors: shapes that do not broadcast.
+/// Applies a kernel f of the table to pairs of elements with broadcasting, as in zip(kernels::table().add, a, b).
+/// Either operand may be a plain number. Errors: shapes that do not broadcast.
 Array zip(kernels::Binary* f, const Array& a, const Array& b);
 Array zip(kernels::Binary* f, const Array& a, real b);
 Array zip(kernels::Binary* f, real a, const Array& b);
 
-// Element-wise algebra with broadcasting. Errors: shapes that do not broadcast.
+// Element-wise arithmetic with broadcasting. Errors: shapes that do not broadcast.
 inline Array operator+(const Array& a, const Array& b) { return zip(kernels::table().add, a, b); }
 inline Array operator-(const Array& a, const Array& b) { return zip(kernels::table().sub, a, b); }
 inline Array operator*(const Array& a, const Array& b) { return zip(kernels::table().mul, a, b); }
@@ -87,26 +88,29 @@ inline Array operator/(Number auto s, const Array& x) { return zip(kernels::tabl
 
 /// total += x. If another array shares total's elements, total gets its own copy first. Errors: shapes that differ.
 void accumulate(Array& total, const Array& x);
-/// The same only for positions start, start + step, ... of an axis: where a slice's gradient is added.
+/// Like accumulate, but only into the positions start, start + step, ... below end of an axis. The gradient of a slice
+/// is added this way.
 void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x);
 
-// Reductions over `axes` (none given: all). keepdim leaves an extent of 1. Sums run in 16 lanes over blocks of 4096
-// elements or 128 rows. The sums of blocks are added 128 at a time, in an order that depends only on the shape. Empty:
-// sum 0, max and min an error. NaN beats all.
+// Reductions over `axes`, or over all axes if none are given. With keepdim a reduced axis stays with extent 1. Sums
+// run in 16 lanes over blocks of 4096 elements or 128 rows. The sums of blocks are added 128 at a time, in an order
+// that depends only on the shape. The sum of no elements is 0; max and min of no elements are errors. If any element
+// is NaN, the result is NaN.
 Array sum(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 Array max(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 Array min(const Array& x, const Axes& axes = {}, Flag keepdim = false);
-/// Sums x to `shape`, which broadcasts to x's shape: how gradients undo broadcasting.
+/// Sums x down to `shape`, which must broadcast to x's shape. Gradients undo broadcasting this way.
 Array sum_to(const Array& x, const Shape& shape);
 
 /// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
-/// counts as a row on the left and a column on the right; the result drops that axis. Any strides, nothing is copied.
-/// Errors: inner extents differ, rank 0.
+/// counts as a row on the left and a column on the right; the result drops that axis. a and b may have any strides and
+/// are not copied. Errors: inner extents differ, rank 0.
 Array matmul(const Array& a, const Array& b);
 /// x W^T + bias: x [..., in], weight [out, in], bias [out] or not defined -> [..., out]. The bias is added to every row
 /// once, after the last product. Errors: other shapes.
 Array linear(const Array& x, const Array& weight, const Array& bias);
-/// x [..., n] as [rows, n]: all leading axes become rows of one matrix. A view where the strides allow it.
+/// x [..., n] as one matrix [rows, n]. All leading axes together become the rows. The result is a view if the strides
+/// allow it.
 Array as_rows(const Array& x);
 
 }  // namespace mote

@@ -12,7 +12,8 @@ namespace {
 bool repeats(const Array& x, Integer axis) { return x.stride(axis) == 0 && x.shape()[axis] > 1; }
 
 /// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end,
-/// and inner is 1. A view that repeats elements (expand) may be larger than memory: only pieces of it are copied.
+/// and inner is then 1. A view that repeats elements (expand) may be larger than memory, so it is copied only in
+/// pieces.
 class ReducedAxes {
  public:
   Index outer = 1, count = 1, inner = 1;
@@ -42,7 +43,7 @@ class ReducedAxes {
     first_ = x_.data();
   }
 
-  /// Elements [begin, begin + n) in row-major order: where they are, or copied to `room`.
+  /// Elements [begin, begin + n) in row-major order. Returned in place if possible, otherwise copied to `room`.
   const real* piece(Index begin, Index n, real* room) const {
     if (first_) return first_ + begin;
     const Index row = x_.shape()[-1], step = x_.stride(-1);
@@ -58,24 +59,25 @@ class ReducedAxes {
 
  private:
   Array x_;
-  const real* first_ = nullptr;  // null: only in pieces
+  const real* first_ = nullptr;  // null if elements are available only in pieces
 };
 
-/// An element takes 0.15 nanoseconds.
+/// The grain for rows of `count` elements. An element takes 0.15 nanoseconds.
 Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<double>(count)); }
 
-constexpr Index reduce_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
-constexpr Index stripe = 64;          // columns per task: whole cache lines
+constexpr Index reduce_block = 4096;  // elements per block; part of the definition of a sum, whose bits depend on it
+constexpr Index stripe = 64;          // columns per task; a whole number of cache lines
 
-/// The smallest power of sum_rows of which no more than sum_rows make `count`.
+/// The smallest power of sum_rows such that at most sum_rows groups of this size cover `count`.
 Index group_of(Index count) {
   Index group = kernels::sum_rows;
   while (group < (count - 1) / kernels::sum_rows + 1) group *= kernels::sum_rows;
   return group;
 }
 
-/// The sum of the sums of blocks. Up to sum_rows of them are added in order; of more, groups that are a power of
-/// sum_rows are summed first: in one chain of a hundred thousand additions each would be rounded to the large total.
+/// The sum of the sums of blocks. Up to sum_rows of them are added in order. More of them are first added in groups
+/// whose size is a power of sum_rows, because in one chain of a hundred thousand additions each addition would be
+/// rounded to the precision of the large total.
 real sum_in_groups(std::span<const real> blocks) {
   const Index count = std::ssize(blocks);
   if (count <= kernels::sum_rows) return std::accumulate(blocks.begin(), blocks.end(), real(0));
@@ -99,8 +101,8 @@ real sum_of_blocks(const ReducedAxes& r, Index begin) {
   return sum_in_groups(part);
 }
 
-/// The sums of `width` adjacent columns, at most `stripe`, over `rows` rows, the first of which begins at element
-/// `begin`: blocks of rows, added in groups as in sum_in_groups().
+/// The sums of `width` adjacent columns, at most `stripe`, over `rows` rows. The first row begins at element `begin`.
+/// Rows are summed in blocks, and the sums of blocks are added in groups as in sum_in_groups().
 void sum_columns(const ReducedAxes& r, Index begin, Index rows, Index width, real* out) {
   const auto f = kernels::table().sum_columns;
   if (!r.in_pieces() && rows <= kernels::sum_rows * kernels::sum_rows)
@@ -119,7 +121,7 @@ void sum_columns(const ReducedAxes& r, Index begin, Index rows, Index width, rea
   }
 }
 
-/// f over rows of at most reduce_block elements, or any number for an extreme.
+/// Applies f to each row. For sums, rows have at most reduce_block elements. For max and min, rows may have any length.
 Array reduce_rows(kernels::Reduce* f, const ReducedAxes& r) {
   Array y = Array::empty(r.shape);
   parallel_for(r.outer, grain_of_rows(r.count), [&, out = y.mutate()](Index lo, Index hi) {
@@ -129,7 +131,7 @@ Array reduce_rows(kernels::Reduce* f, const ReducedAxes& r) {
   return y;
 }
 
-/// The extremes of rows of x. That of repeated elements is one of them.
+/// The maxima or minima of x over `axes`. An axis that repeats one element (expand) is first cut to one position.
 Array extremes(kernels::Reduce* f, Array x, const Axes& axes, Flag keepdim, const char* name) {
   const Shape shape = x.shape();
   for (const Index a : axes.of(x.rank()))
@@ -171,7 +173,8 @@ Array min(const Array& x, const Axes& axes, Flag keepdim) {
 
 Array sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  check_in("sum_to", Layout(shape).expands_to(x.shape()), "shape ", shape, " does not broadcast to ", x.shape());
+  check_in("sum_to", Layout(shape).expands_to(x.shape()), x.shape(), " cannot be summed to ", shape,
+           ": the target must broadcast to ", x.shape());
   std::array<Index, Shape::max_rank> axes;
   std::size_t count = 0;
   const int extra = x.rank() - shape.rank();

@@ -1,4 +1,4 @@
-// The axes of a reduction, counted and sorted, and the shape that they leave.
+// Sorts the axes of a reduction, counted from 0, and computes the shape of the result.
 #include "engine/array/axes.h"
 
 #include <algorithm>
@@ -19,13 +19,13 @@ Axes Axes::of(int rank) const {
   }
   std::sort(list.begin(), list.end());
   const auto twice = std::adjacent_find(list.begin(), list.end());
-  if (twice != list.end()) check_in("reduce", false, "axis ", *twice, " is listed twice");
+  if (twice != list.end()) check_in("reduce", false, "axis ", *twice, " (or ", *twice - rank, ") is listed twice");
   return sorted;
 }
 
 Shape reduced_shape(const Shape& shape, const Axes& axes, Flag keepdim) {
   Shape result = shape;
-  int gone = 0;  // axes before the next one
+  int gone = 0;  // number of axes removed so far
   for (const Index axis : axes.of(shape.rank()))
     result = keepdim ? result.with(axis, 1) : result.without(axis - gone++);
   return result;

@@ -9,7 +9,8 @@
 
 namespace mote {
 
-/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them. Errors: more axes than the rank limit.
+/// The axes of a reduction, as in sum(x, {0, -1}) or sum(x, 0). An empty list means all axes. Errors: more axes than
+/// the rank limit.
 class Axes {
  public:
   Axes() = default;
@@ -31,8 +32,8 @@ class Axes {
   const Index* end() const { return axes_.data() + count_; }
   bool empty() const { return count_ == 0; }
 
-  /// These axes of an array of `rank`, counted from 0 and sorted; all of them if none are listed. Errors: an axis out
-  /// of range or listed twice.
+  /// These axes for an array of rank `rank`, counted from 0 and sorted, or all axes if none are listed. Errors: an
+  /// axis out of range or listed twice.
   Axes of(int rank) const;
 
  private:
@@ -40,7 +41,7 @@ class Axes {
   int count_ = 0;
 };
 
-/// The shape after a reduction over `axes`: without them, or with extents of 1 in their place.
+/// The shape after a reduction over `axes`. The axes are removed, or have extent 1 if keepdim is true.
 Shape reduced_shape(const Shape& shape, const Axes& axes, Flag keepdim);
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// combine(), an array or a mask from any function of two elements: comparisons, selections, logic.
+// combine() applies any function of two elements to arrays or masks: comparisons, selections, logic.
 #pragma once
 
 #include <type_traits>
@@ -8,8 +8,9 @@
 
 namespace mote {
 
-/// Calls f(i, a's element, b's element) for every position i, in row-major order, of the shape to which a and b are
-/// broadcast; in parallel. f is copied: no write can change it. Errors: one that does not broadcast to it.
+/// Calls f(i, a's element, b's element) for every position i of `shape`, in parallel. i counts in row-major order, and
+/// a and b are broadcast to `shape`. f is copied, so that writes to an output cannot change f. Errors: an input that
+/// does not broadcast to `shape`.
 template <ArrayLike A, ArrayLike B, class F>
 void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
   constexpr double nanoseconds = 0.5;

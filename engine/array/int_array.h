@@ -7,10 +7,11 @@
 
 namespace mote {
 
-/// Integers with a shape, usually ids [B, T].
+/// Integers with a shape, usually token ids [B, T].
 class IntArray : public Strided<IntArray, Index> {
  public:
-  static constexpr const char* not_defined = "an IntArray is not defined (never filled, or moved from?)";
+  static constexpr const char* not_defined =
+      "an IntArray is an empty IntArray(): it was never filled, or was moved from";
 
   IntArray() = default;
   explicit IntArray(const Shape& shape, Integer value = 0) : IntArray(full(shape, value)) {}
@@ -18,8 +19,8 @@ class IntArray : public Strided<IntArray, Index> {
   IntArray(const Shape& shape, std::span<const Index> values) : Strided(shape, values) {}
 };
 
-// Comparisons are Masks, element by element with broadcasting. mean(tensor(argmax(logits) == targets)) is the accuracy,
-// key_padding(ids != pad) attention's mask for padded rows. Errors: shapes that do not broadcast.
+// Comparisons return Masks, element by element with broadcasting. mean(tensor(argmax(logits) == targets)) is the
+// accuracy. key_padding(ids != pad) is attention's mask for padded rows. Errors: shapes that do not broadcast.
 #define MOTE_COMPARISON(op, f)                                                                                   \
   inline Mask operator op(const IntArray& a, const IntArray& b) { return combine<Mask>(a, b, std::f<Index>()); } \
   inline Mask operator op(const IntArray& a, Integer b) { return a op IntArray({}, b); }
@@ -34,7 +35,8 @@ MOTE_COMPARISON(>=, greater_equal)
 /// Whether shapes and elements are the same, as PyTorch's torch.equal.
 inline bool equal(const IntArray& a, const IntArray& b) { return detail::same_elements(a, b); }
 
-/// ints({{1, 2}, {3, 4}}) is [2, 2]; of a std::vector, nested or not, as of braces. Errors: lists of unequal lengths.
+/// An IntArray from braces or from a std::vector, nested or not: ints({{1, 2}, {3, 4}}) has shape [2, 2]. Errors:
+/// lists of unequal lengths.
 inline IntArray ints(const Nested<Index>& list) {
   Shape shape;
   const std::vector<Index> values = list.flatten(shape);

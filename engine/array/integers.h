@@ -1,4 +1,4 @@
-// Arithmetic of IntArrays and counts of Masks: integers stay integers. A result that 64 bits cannot hold is an error.
+// Arithmetic of IntArrays and counts of Masks. Results are integers. A result that 64 bits cannot hold is an error.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ inline IntArray divided(const char* op, const IntArray& a, const IntArray& b) {
     return false;
   });
 }
-/// What is left by that, with the sign of b.
+/// The remainder of the division that rounds down. It has the sign of b.
 inline IntArray left_over(const char* op, const IntArray& a, const IntArray& b) {
   return exact(op, a, b, [op](Index x, Index z, Index* y) {
     check_in(op, z != 0, x, " cannot be divided by 0");
@@ -62,7 +62,7 @@ inline IntArray operator-(const IntArray& a) { return detail::subtracted("neg", 
 inline IntArray operator*(const IntArray& a, const IntArray& b) { return detail::multiplied("mul", a, b); }
 inline IntArray operator*(const IntArray& a, Integer b) { return detail::multiplied("mul", a, IntArray({}, b)); }
 inline IntArray operator*(Integer a, const IntArray& b) { return detail::multiplied("mul", IntArray({}, a), b); }
-/// Python's %, which has the sign of b.
+/// Python's %, whose result has the sign of b.
 inline IntArray operator%(const IntArray& a, const IntArray& b) { return detail::left_over("remainder", a, b); }
 inline IntArray operator%(const IntArray& a, Integer b) { return detail::left_over("remainder", a, IntArray({}, b)); }
 /// Python's //, rounded down.
@@ -85,7 +85,7 @@ requires EitherIsIntArray<A, B>
 __attribute__((unavailable("write tensor(a) / b for fractions, floor_divide(a, b) for integers"))) IntArray operator/(
     const A& a, const B& b);
 
-/// Whether every element is true, whether any is.
+/// all() tells whether every element is true, any() whether at least one is.
 inline bool all(const Mask& m) {
   const std::vector<std::uint8_t> values = m.to_vector();
   return std::all_of(values.begin(), values.end(), [](auto x) { return x != 0; });
@@ -96,7 +96,8 @@ inline bool any(const Mask& m) {
 }
 
 namespace detail {
-/// y = f(y, x) for all elements x that a reduction over `axes` puts into y, in row-major order; it begins at `start`.
+/// Reduces x over `axes`. Each element y of the result begins at `start` and becomes f(y, value) for each value of x
+/// that is reduced into y, in row-major order.
 template <class A, class F>
 IntArray reduced(const A& x, const Axes& axes, bool keepdim, Index start, const F& f) {
   IntArray y(reduced_shape(x.shape(), axes, true), start);
@@ -111,7 +112,7 @@ IntArray reduced(const A& x, const Axes& axes, bool keepdim, Index start, const 
 }
 }  // namespace detail
 
-/// The sum over `axes` (all when none are given). Errors: one beyond 64 bits.
+/// The sum over `axes`, or over all axes if none are given. Errors: a sum that does not fit into 64 bits.
 inline IntArray sum(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
   x.require("sum");
   return detail::reduced(x, axes, keepdim, 0, [](Index total, Index value) {
@@ -119,7 +120,7 @@ inline IntArray sum(const IntArray& x, const Axes& axes = {}, Flag keepdim = fal
     return total;
   });
 }
-/// How many are true: sum(x > 0). sum(m).item() is the number.
+/// The number of true elements over `axes`. sum(x > 0).item() is the number of all positive elements of x.
 inline IntArray sum(const Mask& m, const Axes& axes = {}, Flag keepdim = false) {
   m.require("sum");
   return detail::reduced(m, axes, keepdim, 0, [](Index total, Index value) { return total + value; });
@@ -135,7 +136,7 @@ IntArray int_extreme(const char* op, const IntArray& x, const Axes& axes, bool k
 }
 }  // namespace detail
 
-/// The largest, or the smallest, element over `axes`. Errors: no elements to reduce.
+/// max() is the largest element over `axes`, min() the smallest. Errors: no elements to reduce.
 inline IntArray max(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
   constexpr Index least = std::numeric_limits<Index>::min();
   return detail::int_extreme("max", x, axes, keepdim, least, [](Index a, Index b) { return std::max(a, b); });
@@ -168,7 +169,8 @@ inline IntArray where(const Mask& mask, const IntArray& a, const IntArray& b) {
 inline IntArray where(const Mask& mask, const IntArray& a, Integer b) { return where(mask, a, IntArray({}, b)); }
 inline IntArray where(const Mask& mask, Integer a, const IntArray& b) { return where(mask, IntArray({}, a), b); }
 
-/// start, start + step, ... below end: PyTorch's arange of integers. Errors: a step of 0 or away from end.
+/// The integers start, start + step, ... up to but not including `end`, as PyTorch's arange. Errors: a step of 0 or
+/// away from end, a distance from start to end beyond 64 bits.
 inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
   const Index first = start, last = end, by = step;
   Index distance = 0;
@@ -180,40 +182,45 @@ inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
   for (Index i = 0; i < y.numel(); ++i) out[i] = first + i * by;
   return y;
 }
-/// 0, 1, ... below end.
+/// The integers 0, 1, ... below `end`.
 inline IntArray int_arange(Integer end) { return int_arange(0, end); }
 
-/// 1 at each id and 0 elsewhere: ids [...] -> [..., classes]; tensor(one_hot(ids)) has fractions to compute with.
-/// Without `classes` there is one more than the largest id. Errors: an id outside [0, classes), no ids and no classes.
+/// One-hot rows, with 1 at each id and 0 elsewhere: ids [...] -> [..., classes]. tensor(one_hot(ids)) converts them to
+/// `real`. Default of `classes`: the largest id plus 1. Errors: an id outside [0, classes), no ids and no classes.
 inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
   ids.require("one_hot");
-  check_in("one_hot", classes > 0 || (classes == -1 && ids.numel() > 0), "pass the number of classes, at least 1: ids ",
-           ids.shape(), " and classes ", classes, " do not tell it");
+  check_in("one_hot", classes > 0 || classes == -1, "classes ", classes,
+           " must be at least 1, or -1 for the largest id plus 1");
+  check_in("one_hot", classes > 0 || ids.numel() > 0, "ids ", ids.shape(),
+           " are empty: pass the number of classes, which they do not tell");
   const Index count = classes == -1 ? max(ids).item() + 1 : Index(classes);
   IntArray y(ids.shape().insert(-1, std::max<Index>(count, 1)));
   Index* out = y.mutate();
   for (const Index id : ids.to_vector()) {
-    check_in("one_hot", id >= 0 && id < count, "id ", id, " is out of range for ", count, " classes");
+    check_in("one_hot", id >= 0, "id ", id, " must be at least 0");
+    check_in("one_hot", id < count, "id ", id, " is out of range for ", count, " classes");
     out[id] = 1;
     out += count;
   }
   return y;
 }
 
-/// How often each of 0, 1, ... stands among ids: [at least minlength]. Errors: an id below 0, minlength below 0.
+/// How often each of 0, 1, ... occurs among ids. The result has a count for every number up to the largest id, and at
+/// least minlength counts. Errors: an id below 0, minlength below 0.
 inline IntArray bincount(const IntArray& ids, Integer minlength = 0) {
   ids.require("bincount");
   check_in("bincount", minlength >= 0, "minlength ", minlength, " must be at least 0");
   IntArray y({std::max<Index>(minlength, ids.numel() > 0 ? max(ids).item() + 1 : 0)});
   Index* const out = y.mutate();
   for (const Index id : ids.to_vector()) {
-    check_in("bincount", id >= 0, "id ", id, " is below 0");
+    check_in("bincount", id >= 0, "id ", id, " must be at least 0");
     ++out[id];
   }
   return y;
 }
 
-/// Where a mask is true: [count, rank], a row of positions for each, in row-major order.
+/// The positions at which a mask is true, as [count, rank]. Each true element has a row with its position along every
+/// axis. The rows are in row-major order.
 inline IntArray nonzero(const Mask& m) {
   m.require("nonzero");
   const std::vector<std::uint8_t> values = m.to_vector();

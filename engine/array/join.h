@@ -1,4 +1,4 @@
-// joined(), arrays side by side in one: what concat and stack of tensors and of indices share.
+// joined() and stacked() put arrays side by side in one array. concat and stack of tensors and of IntArrays use them.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace mote {
 
-/// The parts one after the other along an axis; all other extents must be equal. Errors, in the name of the open op: no
-/// parts, shapes that differ elsewhere.
+/// The parts one after the other along an axis. All other extents must be equal. Errors, which begin with the running
+/// op: no parts, shapes that differ in another axis.
 template <ArrayLike A>
 A joined(const std::vector<A>& parts, Integer axis) {
   check(!parts.empty(), "needs at least one tensor");
@@ -18,7 +18,7 @@ A joined(const std::vector<A>& parts, Integer axis) {
   Index total = 0, outer = 1, inner = 1;
   for (const A& part : parts) {
     check(part.rank() == first.rank() && part.shape().with(a, 0) == first.with(a, 0), "shapes ", first, " and ",
-          part.shape(), " differ in more than axis ", axis);
+          part.shape(), " may differ along axis ", axis, " only");
     total += part.shape()[a];
   }
   for (int i = 0; i < first.rank(); ++i)
@@ -35,12 +35,13 @@ A joined(const std::vector<A>& parts, Integer axis) {
   return y;
 }
 
-/// Parts of one shape along a new axis. Errors, in the name of the open op: no parts, different shapes.
+/// Parts of the same shape, one after the other along a new axis. Errors, which begin with the running op: no parts,
+/// different shapes.
 template <ArrayLike A>
 A stacked(const std::vector<A>& parts, Integer axis) {
   std::vector<A> layers;
   for (const A& part : parts) {
-    check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " differ");
+    check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " must be the same");
     layers.push_back(part.unsqueeze(axis));
   }
   return joined(layers, axis);

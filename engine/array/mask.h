@@ -1,4 +1,4 @@
-// Mask, booleans with a shape; comparisons of tensors return them (ops/compare.h).
+// Mask: booleans with a shape. Comparisons of tensors return Masks (ops/compare.h).
 #pragma once
 
 #include <concepts>
@@ -15,15 +15,16 @@ class Tensor;
 /// Booleans with a shape, one byte each. & | ^ ~ == and != work element by element with broadcasting.
 class Mask : public Strided<Mask, std::uint8_t> {
  public:
-  static constexpr const char* not_defined = "a mask is not defined (never filled, or moved from?)";
+  static constexpr const char* not_defined = "a mask is an empty Mask(): it was never filled, or was moved from";
 
   Mask() = default;
   explicit Mask(const Shape& shape, Flag value = false) : Mask(full(shape, value)) {}
-  /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's, another value.
+  /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's, a value other than 0 and 1.
   Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {
     for (const std::uint8_t value : values) check_in("mask", value <= 1, "a mask holds 0 and 1, not ", Index(value));
   }
-  /// Numbers could say who may attend, or who may not, or be added to the scores: the caller must choose.
+  /// Not available, because the numbers of a Tensor could mark the positions to attend to, mark the positions to
+  /// block, or be added to the scores. The caller must choose.
   template <std::same_as<Tensor> T>
   __attribute__((
       unavailable("a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) where 1 means "
@@ -65,7 +66,7 @@ bool same_elements(const A& a, const A& b) {
 /// Whether shapes and elements are the same.
 inline bool equal(const Mask& a, const Mask& b) { return detail::same_elements(a, b); }
 
-/// mask({{true, false}, {true, true}}) is [2, 2]. Errors: lists of unequal lengths.
+/// A Mask from braces: mask({{true, false}, {true, true}}) has shape [2, 2]. Errors: lists of unequal lengths.
 inline Mask mask(const Nested<bool>& list) {
   Shape shape;
   const std::vector<bool> values = list.flatten(shape);

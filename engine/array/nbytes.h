@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// Of an array or a mask, of its Storage, of a list of those or of plain values; 0 of a plain value and where there is
-/// none.
+/// The number of bytes of the elements that x holds. x is an array, a mask, a Storage, or a list of those or of plain
+/// values. The result is 0 for a plain value and for an array that is not defined.
 template <class T>
 Index nbytes(const T& x) {
   Index bytes = 0;

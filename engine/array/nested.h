@@ -1,4 +1,4 @@
-// Nested, lists of numbers: braces, as tutorials write them, and vectors.
+// Nested: lists of numbers, given as nested braces, as in PyTorch tutorials, or as std::vectors.
 #pragma once
 
 #include <concepts>
@@ -10,14 +10,15 @@
 namespace mote {
 
 namespace detail {
-/// Whether a list of T takes a U: bools only into a list of bools, fractions only into one of fractions.
+/// Whether a list of T accepts a U. Bools go only into a list of bools, and floating-point numbers only into a list of
+/// floating-point numbers.
 template <class U, class T>
 concept GoesInto = (std::same_as<U, bool> && std::same_as<T, bool>) || (Whole<U> && !std::same_as<T, bool>) ||
                    (std::floating_point<U> && std::floating_point<T>);
 }  // namespace detail
 
-/// A number or a list of equally shaped lists: {{0.43, 0.15}, {0.55, 0.87}}. Errors (in flatten): lists of unequal
-/// lengths.
+/// A number or a list of equally shaped lists, such as {{0.43, 0.15}, {0.55, 0.87}}. Errors (in flatten): lists of
+/// unequal lengths.
 template <class T>
 class Nested {
  public:
@@ -25,7 +26,7 @@ class Nested {
   requires detail::GoesInto<U, T> Nested(U value) : value_(static_cast<T>(value)) {}
   template <class U>
   requires(std::is_arithmetic_v<U> && !detail::GoesInto<U, T>) __attribute__((
-      unavailable("of one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")))
+      unavailable("a list has one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")))
   Nested(U other_kind);
   Nested(std::initializer_list<Nested> items) : items_(items), list_(true) {}
   template <class U>
@@ -49,7 +50,8 @@ class Nested {
   void append(const Shape& shape, int depth, std::vector<T>& values) const {
     const bool leaf = depth == shape.rank();
     check_in("nested", leaf ? !list_ : list_ && static_cast<Index>(items_.size()) == shape[depth],
-             "lists of unequal lengths: the first entries give shape ", shape);
+             "the lists must have equal lengths: the first ones make the shape ", shape,
+             ", which a later one does not fit");
     if (leaf) values.push_back(value_);
     for (const Nested& item : items_) item.append(shape, depth + 1, values);
   }

@@ -50,7 +50,7 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
     for (const T x : shown) form.width = std::max(form.width, element_text(x, form).size());
   };
   const bool chosen = options.scientific != Scientific::automatic;
-  const bool its_own_width = options.version < 209;  // of the form that PyTorch would have chosen
+  const bool its_own_width = options.version < 209;  // the width of the form that PyTorch would choose automatically
   if (its_own_width || !chosen) widen();
   if (chosen) form.scientific = options.scientific == Scientific::on;
   if (!its_own_width && chosen) widen();
@@ -96,7 +96,7 @@ class Printer {
     return std::string(form_.width - std::min(form_.width, text.size()), ' ') + text;
   }
 
-  /// The part of the array at `at` spanned by axes `axis`, axis + 1, ..., starting in column `indent`.
+  /// The text, from column `indent` on, of the part of the array that begins at `at` and spans the axes from `axis` on.
   std::string brackets(int axis, const T* at, std::size_t indent) const {
     if (axis == x_.rank()) return number(*at);
     if (axis == x_.rank() - 1) return row(at, indent);
@@ -150,13 +150,13 @@ std::string print(const A& x, const PrintOptions& options) {
     text += "[]";
     const std::string extents = text_of(x.shape());  // "[0, 3]", which Python writes "(0, 3)"
     if (x.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
-    if constexpr (!std::is_floating_point_v<T>)  // implied if there are elements to see
+    if constexpr (!std::is_floating_point_v<T>)  // elements would imply the type
       remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");
   }
   if (!options.suffix.empty()) remarks.push_back(options.suffix);
   const std::size_t newline = text.rfind('\n');
   std::size_t last_line = newline == std::string::npos ? text.size() + 2 : text.size() - newline + 1;
-  for (const std::string& remark : remarks) {  // each on its own line if the last would grow too long for PyTorch
+  for (const std::string& remark : remarks) {  // on a new line if the last one would grow longer than linewidth
     const bool fits = static_cast<Index>(last_line + remark.size() + 2) <= options.linewidth;
     text += (fits ? ", " : ",\n       ") + remark;
     last_line = remark.size() + (fits ? last_line + 2 : 7);
@@ -170,7 +170,8 @@ Numbers numbers(const PrintOptions& o) {
   return {o.precision, o.threshold, o.edgeitems, o.linewidth, static_cast<Index>(o.scientific), o.version};
 }
 
-/// Where it keeps each: as the difference from its default, since the integers of a new stream are 0.
+/// The place of a stream that keeps an option, as the difference from the option's default, because the integers of a
+/// new stream are 0.
 long& difference(std::ios_base& stream, std::size_t option) {
   static const std::array<int, 6> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
                                         std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc()};

@@ -1,4 +1,4 @@
-// The Mersenne Twister, and how PyTorch converts its words into floats, integers, masks and waiting times.
+// The Mersenne Twister, and how PyTorch converts its words into floats, integers, masks and exponential values.
 #include "engine/array/random.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace mote {
 namespace {
 
-/// Calls put(i, unit i) for the next n units of type T.
+/// Calls put(i, unit) for i from 0 to n - 1. Each unit is the next number uniform in [0, 1) of type T.
 template <class T, class Put>
 void for_units(const Generator& stream, std::size_t n, const Put& put) {
   constexpr std::size_t each = sizeof(T) / sizeof(std::uint32_t);
@@ -39,24 +39,27 @@ template <class T>
 void fill_uniform(const Generator& stream, std::span<T> out, double low, double high) {
   constexpr double most = std::numeric_limits<T>::max();
   check_in("uniform", low <= high, "low ", low, " must be at most high ", high);
-  check_in("uniform", low >= -most && high <= most, "bounds ", low, " and ", high, " are not finite in this type");
+  check_in("uniform", low >= -most, "low ", low, " must be at least ", -most, ", the least finite number of its type");
+  check_in("uniform", high <= most, "high ", high, " must be at most ", most,
+           ", the largest finite number of its type");
   const T a = static_cast<T>(low), width = static_cast<T>(high) - a;
-  check_in("uniform", width <= std::numeric_limits<T>::max(), "the width from ", low, " to ", high, " overflows");
+  check_in("uniform", width <= std::numeric_limits<T>::max(), "the distance from low ", low, " to high ", high,
+           " must be at most ", most);
   for_units<T>(stream, out.size(), [&](std::size_t i, T unit) { out[i] = std::fma(unit, width, a); });
 }
 
 using Block = std::array<std::uint32_t, twist_length>;
 
-/// Room for a block and the next ones of the stream, few enough for the first-level cache.
+/// A buffer for one block of the stream and up to `most` blocks after it, small enough for the first-level cache.
 class Stream {
  public:
-  static constexpr Index most = 8;  // of the next blocks
+  static constexpr Index most = 8;  // number of next blocks that fit
   explicit Stream(const Block& start) { std::copy(start.begin(), start.end(), words_.begin()); }
   const std::uint32_t* make(Index next_blocks) {
     kernels::table().twist(words_.data(), next_blocks * twist_length);
     return words_.data();
   }
-  /// Goes on from one of the blocks.
+  /// Moves a block of the buffer to the front, so that the stream continues from there.
   void move_to(Index block) {
     if (block > 0) std::copy_n(words_.begin() + block * twist_length, twist_length, words_.begin());
   }
@@ -77,8 +80,8 @@ void pass_blocks(Block& block, Index blocks) {
   stream.copy_block(block);
 }
 
-/// Draws of two words each, from the block whose first `used` words are drawn: which are below `limit`. Leaves the
-/// block and the place in it where the next draw begins.
+/// Makes `draws` draws of two words each, and sets bit i if draw i is below `limit`. The first `used` words of `block`
+/// are drawn already. Afterwards `block` and `used` tell where the next draw begins.
 void draw_bits(Block& block, Index& used, std::uint64_t limit, std::uint8_t* bits, Index draws) {
   constexpr Index most = Stream::most * twist_length / 2;
   Stream stream(block);
@@ -92,7 +95,8 @@ void draw_bits(Block& block, Index& used, std::uint64_t limit, std::uint8_t* bit
 }
 
 /// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). Its first value is the seed
-/// itself. Element k depends on k alone, which is why those builds use it: any thread can start anywhere.
+/// itself. PyTorch builds with MKL use this generator because each element can be computed from its number k, so that
+/// any thread can start anywhere.
 class Congruential {
  public:
   static constexpr std::uint64_t modulus = 0x7FFFFFFF, factor = 1132489760;
@@ -100,7 +104,7 @@ class Congruential {
   std::uint64_t next() { return std::exchange(x_, product(x_, factor)); }
 
   static std::uint64_t product(std::uint64_t a, std::uint64_t b) { return a * b % modulus; }
-  /// Element k, counted from the next one.
+  /// The element k steps after the next one, so at(0) is the next one.
   std::uint64_t at(std::uint64_t k) const {
     std::uint64_t x = x_;
     for (std::uint64_t power = factor; k > 0; k /= 2, power = product(power, power))
@@ -112,7 +116,7 @@ class Congruential {
   std::uint64_t x_;
 };
 
-/// Bit k: whether element k is below p times the modulus. Eight chains of every eighth element run side by side.
+/// Sets bit k if element k is below p times the modulus. Eight chains of every eighth element run side by side.
 void congruential_bits(const Congruential& start, double p, std::uint8_t* bits, Index n) {
   const auto below = [p](std::uint64_t x) { return static_cast<double>(x) / Congruential::modulus < p; };
   std::uint64_t limit = static_cast<std::uint64_t>(p * Congruential::modulus);  // the least x that is not below
@@ -140,7 +144,7 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
   check_in("exponential", lambda > 0, "lambda ", lambda, " must be above 0");
   if (out.empty()) return;
   if (stream.build().exponential_draws_one_word()) {
-    // -log(unit) of MKL's own generator, shifted from zero by the smallest normal float.
+    // -log(u) / lambda with u from MKL's own generator. The smallest normal number is added to stay above zero.
     Congruential mkl(std::is_same_v<T, float> ? stream.next_u32() : static_cast<std::uint32_t>(stream.next_u64()));
     for (T& x : out) {
       const T u = static_cast<T>(mkl.next()) * static_cast<T>(1.0 / Congruential::modulus);
@@ -174,19 +178,22 @@ void Generator::seed_with(std::uint64_t seed) const {
   s.words[0] = static_cast<std::uint32_t>(seed);
   for (std::uint32_t i = 1; i < s.words.size(); ++i)
     s.words[i] = 1812433253u * (s.words[i - 1] ^ (s.words[i - 1] >> 30)) + i;
-  s.used = static_cast<std::uint32_t>(s.words.size());  // these words are the seed: the first draw twists them
+  s.used = static_cast<std::uint32_t>(s.words.size());  // all count as drawn, so that the first draw twists them
   s.has_normal = false;
   s.cached_normal = 0;
 }
 
 void Generator::set_state(const GeneratorState& state) const {
-  check_in("set_state", state.used <= state.words.size(), "position ", state.used, " is above ", state.words.size());
+  check_in("set_state", state.used <= state.words.size(), "the state of the generator is damaged: its position is ",
+           state.used, ", but at most ", state.words.size(), " words can be drawn");
   const bool dead = std::all_of(state.words.begin(), state.words.end(), [](std::uint32_t w) { return w == 0; });
-  check_in("set_state", !dead, "all words are zero, so every draw would be zero; was this state ever filled?");
+  check_in("set_state", !dead,
+           "the state of the generator is empty: all its words are 0, so every draw would be 0; pass a state from "
+           "get_state()");
   *state_ = state;
 }
 
-/// The state, of which at least one word has not been drawn.
+/// The state, after a new block has been made if all words of the current block are drawn.
 GeneratorState& Generator::with_word() const {
   GeneratorState& s = *state_;
   if (s.used == s.words.size()) {
@@ -228,7 +235,7 @@ void Generator::normal_float32(std::span<real> out, Real mean, Real std) const {
 
 void Generator::randint(std::span<std::int64_t> out, Integer low, Integer high) const {
   check_in("randint", low < high, "low ", low, " must be below high ", high);
-  // Unsigned: the range may be as wide as 2^64 - 1, and sums wrap to the correct int64.
+  // Unsigned, because the range may be as wide as 2^64 - 1. Sums wrap around to the correct int64.
   const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
   const bool wide = range >= (std::uint64_t(1) << (build().version >= 207 ? 28 : 32));
   for (std::int64_t& x : out) {
@@ -247,19 +254,21 @@ std::vector<std::int64_t> Generator::randperm(Integer n) const {
 }
 
 void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real p) const {
-  check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need ", (n + 7) / 8, " bytes, not ", bits.size());
+  check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need a buffer of ", (n + 7) / 8, " bytes, not ",
+           bits.size());
   check_in("bernoulli", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   if (n == 0) return;
   const Index all = static_cast<Index>(n);
   if (build().mkl) return congruential_bits(Congruential(next_u32()), p, bits.data(), all);
 
-  // A unit is below p where its 53 bits are below this. Each thread draws a part. It begins whole blocks after the one
-  // before, which one thread has to go through, but without drawing.
+  // A unit is below p if its 53 bits are below `limit`. Each thread draws one part. A part begins a whole number of
+  // blocks after the previous part. The calling thread first finds those blocks by passing through the stream without
+  // drawing.
   const std::uint64_t limit = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
   constexpr Index worth_a_part = 8192, whole = Stream::most * twist_length / 2;
   const Index parts = std::clamp<Index>(all / worth_a_part, 1, threads());
   const Index part = ((all + parts - 1) / parts + whole - 1) / whole * whole;
-  Index end = 0;  // the place in the last block
+  Index end = 0;  // the number of drawn words in the last block
   std::vector<Block, CachedAllocator<Block>> starts{state_->words};
   for (Index i = part; i < all; i += part) {
     starts.push_back(starts.back());

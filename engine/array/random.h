@@ -1,4 +1,4 @@
-// Generator, a handle to one stream of random numbers: those that PyTorch draws on a CPU for the same seed.
+// Generator: a handle to one stream of random numbers, the same that PyTorch draws on a CPU for the same seed.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace mote {
 
-/// Which PyTorch build to match, in two facts. All else in this file is the same in every build. nn/from_pytorch.md
-/// names the usual builds and what they draw differently.
+/// The PyTorch build whose random numbers to match, described by two facts. Everything else in this file is the same
+/// in every build. nn/from_pytorch.md names the usual builds and what they draw differently.
 struct TorchBuild {
-  bool mkl = false;   ///< it uses Intel's MKL: a dropout mask takes one word
+  bool mkl = false;   ///< whether the build uses Intel's MKL; a dropout mask then takes one word
   int version = 207;  ///< 100 * major + minor
 
   bool exponential_draws_one_word() const { return mkl && version >= 200 && version < 207; }
@@ -26,7 +26,7 @@ struct TorchBuild {
 
 /// The full state of a stream as plain numbers, for checkpoints. Equal states draw equal numbers.
 struct GeneratorState {
-  std::uint64_t seed = 0;                  ///< the last manual_seed; informational, the words below are the stream
+  std::uint64_t seed = 0;                  ///< the last manual_seed, only for information; `words` is the stream
   std::array<std::uint32_t, 624> words{};  ///< the current block of the Mersenne Twister
   std::uint32_t used = 0;                  ///< how many of `words` have been drawn, 0 to 624
   bool has_normal = false;                 ///< whether half of a normal pair is cached
@@ -36,18 +36,19 @@ struct GeneratorState {
   friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
 };
 
-/// A handle to one stream: copies draw from the same stream in turn, so `Generator(other)` does not repeat its numbers
-/// (use `set_state(other.get_state())` for that). Drawing changes the stream, not the handle, so the drawing functions
-/// are const and a layer with a const `forward` can draw. One thread at a time per stream.
+/// A handle to one stream of random numbers. Copies draw from the same stream in turn, so `Generator(other)` does not
+/// repeat its numbers (use `set_state(other.get_state())` for that). Drawing changes the stream, not the handle, so the
+/// drawing functions are const and a layer with a const `forward` can draw. Only one thread at a time may use a stream.
 ///
-/// `Generator(123)` matches PyTorch's CPU generator after `torch.manual_seed(123)` (x86-64 with AVX2; for the few draws
-/// in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit. float64 normals
-/// (without their mean) agree within 3 units in the last place, float64 exponentials within 2. PyTorch uses the C
-/// library's log and sin, which vary. Measured on 256 million normals: 99.4 % within 1 unit of glibc's, 0.004 % beyond
-/// 2; within 2.6 of the exact value, as glibc's are within 2.5.
+/// `Generator(123)` matches PyTorch's CPU generator after `torch.manual_seed(123)` (x86-64 with AVX2; for the few
+/// draws in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit. float64
+/// normals (without their mean) agree within 3 units in the last place, float64 exponentials within 2. float64 values
+/// can differ because PyTorch uses the log and sin of the C library, which vary. Of 256 million normals 99.4 % were
+/// within 1 unit of glibc's values, and 0.004 % were beyond 2 units. All were within 2.6 units of the exact value, and
+/// glibc's values within 2.5.
 ///
-/// The stream is a sequence of 32-bit words, and every draw takes a known number of them, so order and sizes determine
-/// all later draws:
+/// The stream is a sequence of 32-bit words, and every draw takes a known number of words, so the order and sizes of
+/// draws determine all later draws. A draw of n values takes this many words:
 ///
 ///     uniform           float n                  double 2n
 ///     normal, n < 16    4 for each pair, shared by float and double; a cached half costs 0
@@ -59,7 +60,7 @@ struct GeneratorState {
 /// Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998); the rules follow PyTorch.
 class Generator {
  public:
-  /// The default seed, PyTorch's: an unseeded Generator draws the same stream there.
+  /// The default seed, which is PyTorch's. So an unseeded Generator draws the same stream as unseeded PyTorch.
   static constexpr std::uint64_t default_seed = 67280421310721;
 
   Generator() : Generator(default_seed) {}
@@ -68,56 +69,60 @@ class Generator {
   Generator& operator=(const Generator&) = default;
   ~Generator() = default;
 
-  /// Two handles to one stream.
+  /// Whether both handles belong to the same stream.
   bool same_as(const Generator& other) const { return state_ == other.state_; }
 
   /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
   /// 4294967295 give the same stream, and so do s and s + 2^32.
   void manual_seed(Integer seed) const { seed_with(static_cast<std::uint64_t>(Index(seed))); }
 
-  /// Which build to match from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
-  /// wheels. Copies of the handle share the setting, which is replaced as a whole: {.version = 113} is 1.13 without
-  /// mkl. Errors: a version that is not 100 * major + minor.
+  /// Sets which PyTorch build to match from now on. random.set_build({.mkl = true}) matches the dropout masks of
+  /// PyTorch's x86-64 wheels. Copies of the handle share the setting. A call replaces the whole setting, so
+  /// {.version = 113} is 1.13 without mkl. Errors: a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
   TorchBuild build() const { return state_->build; }
 
-  /// The stream as a value, and back. Errors: a state that was never a stream (all words zero, `used` above 624).
+  /// get_state() copies the state of the stream, and set_state() restores it. Errors: a state that was never a stream
+  /// (all words zero, `used` above 624).
   GeneratorState get_state() const { return *state_; }
   void set_state(const GeneratorState& state) const;
 
-  /// The next word, all 32 bits; two words, the first as the high half.
+  /// next_u32() is the next word, all 32 bits. next_u64() is two words, the first as the high half.
   std::uint32_t next_u32() const;
   std::uint64_t next_u64() const;
-  /// The next words, as so many calls of next_u32() but faster.
+  /// Fills `out` with the next words. Gives the same words as calls of next_u32(), but faster.
   void words(std::span<std::uint32_t> out) const;
 
-  /// Units, uniform in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
+  /// A unit is a number uniform in [0, 1). A float unit is the low 24 bits of one word times 2^-24. A double unit is
+  /// the low 53 bits of two words times 2^-53.
   static float unit_of(std::uint32_t word) { return static_cast<float>(word & 0xFFFFFF) * 0x1p-24f; }
   static double unit_of(std::uint64_t words) { return static_cast<double>(words & 0x1FFFFFFFFFFFFF) * 0x1p-53; }
   float uniform_float() const { return unit_of(next_u32()); }
   double uniform_double() const { return unit_of(next_u64()); }
 
-  /// out[i] = unit * (high - low) + low, rounded once (fma): uniform over [low, high), though rounding may reach
-  /// `high`. The bounds are first narrowed to out's type. Errors: low > high, or bounds or a width that are not finite
-  /// in it. Intel Macs and Windows round twice, which changes the last bit of about half of all values.
+  /// out[i] = unit * (high - low) + low, rounded once (fma). The values are uniform over [low, high), though rounding
+  /// may reach `high`. The bounds are first narrowed to out's type. Errors: low > high, or bounds or a width that are
+  /// not finite in out's type. PyTorch on Intel Macs and on Windows rounds twice, which changes the last bit of about
+  /// half of all values.
   void uniform(std::span<float> out, Real low = 0, Real high = 1) const;
   void uniform(std::span<double> out, Real low = 0, Real high = 1) const;
 
   /// out[i] = mean + std * (a standard normal). Errors: std negative or NaN.
-  /// Below 16 elements: Box-Muller pairs in double; the unused half of a pair stays in the stream, unscaled, for the
-  /// next such call, whatever its type. From 16 on: blocks of 16 in out's type, which neither use nor leave a half; if
-  /// n % 16 != 0 the last 16 are drawn a second time. Hence normal of 15 and of 16 elements have no value in common.
-  /// ARM Macs use another sine in the blocks: equal to about 2.5e-6.
+  /// Fewer than 16 elements are drawn as Box-Muller pairs in double. The unused half of a pair stays in the stream,
+  /// unscaled, for the next such call of either type. 16 or more elements are drawn in blocks of 16 in out's type,
+  /// which neither use nor leave a half. If n % 16 != 0, the last 16 elements are drawn a second time. Hence normal of
+  /// 15 and of 16 elements have no value in common. PyTorch on ARM Macs uses another sine in the blocks, so values
+  /// agree only to about 2.5e-6.
   void normal(std::span<float> out, Real mean = 0, Real std = 1) const;
   void normal(std::span<double> out, Real mean = 0, Real std = 1) const;
 
-  /// The draws of initial weights: always in float32, widened where `real` is double, so that both builds of the
-  /// library start from the same weights.
+  /// Draws for initial weights, always in float32, and widened if `real` is double. So both builds of the library
+  /// start from the same weights.
   void uniform_float32(std::span<real> out, Real low = 0, Real high = 1) const;
   void normal_float32(std::span<real> out, Real mean = 0, Real std = 1) const;
 
-  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A plain
-  /// remainder favours small values: by up to one in 16 just below 2^28, negligibly for small ranges.
+  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A
+  /// plain remainder favours small values, by up to one in 16 just below 2^28 and negligibly for small ranges.
   /// Errors: low >= high.
   void randint(std::span<std::int64_t> out, Integer low, Integer high) const;
 
@@ -128,14 +133,15 @@ class Generator {
   /// remainder becomes visibly uneven and PyTorch draws differently.
   std::vector<std::int64_t> randperm(Integer n) const;
 
-  /// Draw i of n is 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. The draws are packed
-  /// eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits whose size is not (n + 7) / 8; p outside [0, 1]
-  /// or NaN.
+  /// Makes n draws, each 1 with probability p, else 0. A draw is 1 if a double unit is below p. With mkl the method
+  /// differs (see TorchBuild). The draws are packed eight to a byte, so draw i is bit i % 8 of bits[i / 8]. Errors:
+  /// bits whose size is not (n + 7) / 8; p outside [0, 1] or NaN.
   void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real p) const;
 
-  /// out[i] = -log(1 - unit) / lambda: waiting times with mean 1 / lambda. The unit and the logarithm are double for
-  /// both types. Errors: lambda that is not above 0. The one draw whose values only approximate some builds': with mkl
-  /// and version 200 to 206 floats are equal to 2 units in the last place, and doubles have not been compared.
+  /// out[i] = -log(1 - unit) / lambda, which are waiting times with mean 1 / lambda. The unit and the logarithm are
+  /// double for both types. Errors: lambda that is not above 0. This is the only draw whose values merely approximate
+  /// those of some builds. With mkl and version 200 to 206 floats agree within 2 units in the last place, and doubles
+  /// have not been compared.
   void exponential(std::span<float> out, Real lambda = 1) const;
   void exponential(std::span<double> out, Real lambda = 1) const;
 

@@ -45,8 +45,8 @@ struct SinCos {
   float sin, cos;
 };
 
-/// Sine and cosine of t in [0, 2 pi), Cephes again: j counts eighths of a turn (rounded to even), x = t - j pi/4 is
-/// subtracted in three parts, and j selects the polynomial and the sign of the sine.
+/// Sine and cosine of t in [0, 2 pi), also from Cephes. j counts eighths of a turn, rounded to even. x = t - j pi/4 is
+/// computed with pi/4 as the sum of three parts. j selects the polynomials and the signs of sine and cosine.
 SinCos block_sincos(float t) {
   const int j = (static_cast<int>(t * 1.27323954473516f) + 1) & ~1;
   const float y = static_cast<float>(j);
@@ -91,7 +91,7 @@ void normal_block(double* d, double mean, double std) {
 
 }  // namespace
 
-/// One sample of the path for small sizes: here the second unit gives the radius, the first the angle.
+/// One standard normal, by the method for small sizes. Here the second unit gives the radius and the first the angle.
 double Generator::standard_normal() const {
   GeneratorState& s = *state_;
   if (s.has_normal) {
@@ -107,8 +107,8 @@ double Generator::standard_normal() const {
   return r * math::cos(t);
 }
 
-/// Fewer than 16 elements come in pairs. Of more, one block of new units covers a ragged end over the last 16 and
-/// overwrites finished normals; this is how PyTorch avoids a short block.
+/// Fewer than 16 elements are drawn in pairs, others in blocks of 16. If the last block would be short, the last 16
+/// elements are drawn again instead, which overwrites finished normals. PyTorch does the same.
 template <class T>
 void Generator::fill_normal(std::span<T> out, double mean, double std) const {
   check_in("normal", std >= 0, "standard deviation ", std, " must be at least 0");
@@ -117,7 +117,7 @@ void Generator::fill_normal(std::span<T> out, double mean, double std) const {
     return;
   }
   const auto fill = [&](std::span<T> units) {
-    uniform(units);  // times 1 plus 0: the units themselves
+    uniform(units);  // from 0 to 1, so these are the units themselves
     for (std::size_t i = 0; i + block <= units.size(); i += block)
       normal_block(&units[i], static_cast<T>(mean), static_cast<T>(std));
   };

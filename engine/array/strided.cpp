@@ -1,4 +1,4 @@
-// Copies of strided elements, the same for every type.
+// Copies strided elements of any type.
 #include "engine/array/strided.h"
 
 #include <cstdint>

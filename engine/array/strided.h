@@ -1,4 +1,4 @@
-// Strided, what Array, IntArray and Mask have in common: elements in shared storage, copy on write, views.
+// Strided: the base class of Array, IntArray and Mask, with shared storage, copy on write and views.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ template <class Self, class T>
 class Strided;
 
 namespace detail {
-/// Errors: always, that there is no memory for so many elements.
+/// Throws an error which says that there is no memory for an array of this shape.
 [[noreturn]] void no_memory(const char* who, const Shape& shape);
-/// Copies the elements that `layout` describes to `to`, row-major; `from` is the first of them.
+/// Copies the elements that `layout` describes to `to`, in row-major order. `from` is the first element.
 template <class T>
 void copy_elements(const T* from, const Layout& layout, T* to);
 }  // namespace detail
 
-/// The same elements in their own storage, row-major.
+/// A copy of x in its own storage, in row-major order.
 template <class Self, class T>
 Self copy_of(const Strided<Self, T>& x) {
   x.require();
@@ -31,17 +31,17 @@ Self copy_of(const Strided<Self, T>& x) {
   return y;
 }
 
-/// Elements of type T with a shape; Self is the class that derives from this. Copying is cheap (storage is shared) and
-/// safe: mutate(), through which users write, first ensures that no other handle sees the write. Views (reshape,
-/// transpose, slice ...) take constant time and share storage. One made without a shape, or moved from, is "not
-/// defined": it has neither elements nor a shape, and whatever asks for either is an error.
+/// Elements of type T with a shape; Self is the class that derives from this. Copying is cheap because storage is
+/// shared. Copying is also safe, because users write through mutate(), which first ensures that no other handle sees
+/// the write. Views (reshape, transpose, slice ...) take constant time and share storage. An object made without a
+/// shape, or moved from, is "not defined". It has neither elements nor a shape, and asking for either is an error.
 template <class Self, class T>
 class Strided {
  public:
   using Element = T;
 
-  /// Uninitialised elements: for results that are filled immediately. Errors, here and wherever elements are made: no
-  /// memory, with the shape; `who` opens the sentence when no op is open.
+  /// An array with uninitialised elements, for results that are filled immediately. Errors: no memory, here and in
+  /// every function that makes elements. The message names the shape, and begins with `who` when no op is running.
   static Self empty(const Shape& shape, const char* who = "empty") {
     Self x;
     x.layout_.reset(shape);
@@ -59,8 +59,8 @@ class Strided {
   }
 
   bool defined() const { return static_cast<bool>(storage_); }
-  /// Not defined because its elements were moved elsewhere, of which a shape is left: an op does not take it for an
-  /// input that was not given.
+  /// Whether this is not defined because its elements were moved elsewhere. In that case a shape is left, so that an
+  /// op does not mistake this for an input that was not given.
   bool moved_from() const { return !defined() && (layout_.rank() > 0 || layout_.numel() > 0); }
   const Layout& layout() const& {
     require();
@@ -71,27 +71,27 @@ class Strided {
   Shape shape() && { return std::as_const(*this).shape(); }
   Index size(Integer axis) const { return shape()[axis]; }
   int rank() const { return layout().rank(); }
-  int dim() const { return rank(); }  ///< the same, as PyTorch calls it
+  int dim() const { return rank(); }  ///< rank() under PyTorch's name
   Index numel() const { return layout().numel(); }
   /// Distance in elements between neighbours along an axis; 0 where an axis repeats (expand).
   Index stride(Integer axis) const { return layout().stride(axis); }
   const Strides& strides() const& { return layout().strides(); }
   Strides strides() && { return std::as_const(*this).strides(); }
-  /// Row-major without gaps.
+  /// Whether the elements are in row-major order without gaps.
   bool is_contiguous() const { return layout().is_contiguous(); }
-  /// Both share one storage: one is a view or a copy of the other.
+  /// Whether both share one storage, as views and copies do.
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
-  /// No other handle shares its storage.
+  /// Whether no other handle shares the storage.
   bool owns_storage() const { return storage_.unique(); }
 
-  /// Errors: this is not defined; `who` opens the sentence when no op is open.
+  /// Errors: this is not defined. The message begins with `who` when no op is running.
   void require(const char* who = "array") const {
     if (!defined()) [[unlikely]]
       detail::fail_with(who, static_cast<const Self&>(*this).missing());
   }
-  /// The sentence for one that is not defined.
+  /// The error message for an array that is not defined.
   const char* missing() const { return Self::not_defined; }
-  /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
+  /// A pointer to the first element. Element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
   const T* data() const& {
     require();
     return first();
@@ -100,16 +100,17 @@ class Strided {
       "the elements die with the temporary: give the array a name, const Array a = x.contiguous(), then a.data()")))
   const T*
   data() &&;
-  /// Where to write: afterwards this is contiguous and the sole owner of its elements; if not, they are copied first.
+  /// A pointer to the first element, for writing. Afterwards this is contiguous and the sole owner of its elements.
+  /// The elements are copied first if either is not so already.
   T* mutate() & {
     require();
     if (!storage_.unique() || !is_contiguous()) *this = copy_of(*this);
     return first();
   }
   __attribute__((unavailable("what is written dies with the temporary: give the array a name first"))) T* mutate() &&;
-  /// The same elements, row-major: this itself if it already is.
+  /// The same elements in row-major order. Returns this itself, without a copy, if it is contiguous already.
   Self contiguous() const { return is_contiguous() ? static_cast<const Self&>(*this) : copy_of(*this); }
-  /// The elements in place. Errors: they are not contiguous.
+  /// The elements in place, without a copy. Errors: they are not contiguous.
   std::span<const T> values() const& {
     require();
     check_in("values", is_contiguous(), "the elements of shape ", shape(), " are not contiguous (transposed",
@@ -124,7 +125,7 @@ class Strided {
     const Self x = contiguous();
     return std::vector<T>(x.data(), x.data() + x.numel());
   }
-  /// The element at `index`, one position per axis (negative ones count from the end). Errors: out of range.
+  /// The element at `index`, one position per axis. Negative positions count from the end. Errors: out of range.
   T at(std::span<const Index> index) const { return data()[layout_.offset_of(index)]; }
   T at(std::initializer_list<Integer> index) const { return at(detail::plain(index)); }
   /// The only element. Errors: there are none or several.
@@ -146,7 +147,7 @@ class Strided {
     return seen_as(*layout_.try_view(to));
   }
   Self reshape(std::initializer_list<Integer> extents) const { return reshape(detail::plain(extents)); }
-  /// As reshape, but never copies. Errors: the strides do not allow it; the message suggests reshape.
+  /// Like reshape, but never copies. Errors: the strides do not allow a view; the message suggests reshape.
   Self view(std::span<const Index> extents) const {
     const Shape to = detail::resolve("view", shape(), extents);
     const auto seen = layout_.try_view(to);
@@ -166,7 +167,7 @@ class Strided {
   }
   /// Selects one position and removes the axis. Errors: position outside [-extent, extent).
   Self select(Integer axis, Integer position) const { return seen_as(layout().select(axis, position)); }
-  /// Axes of extent 1 and new leading axes repeated to `shape`, with stride 0: no copy.
+  /// Broadcasts to `shape` without a copy. Axes of extent 1 and new leading axes are repeated with stride 0.
   Self expand(const Shape& shape) const { return seen_as(layout().expand(shape)); }
   /// Removes an axis of extent 1; any other extent is left unchanged, as in PyTorch.
   Self squeeze(Integer axis) const { return seen_as(layout().squeeze(axis)); }
@@ -176,8 +177,8 @@ class Strided {
  protected:
   Strided() = default;
   Strided(const Shape& shape, std::span<const T> values) {
-    check_in("array", static_cast<Index>(values.size()) == shape.numel(), values.size(), " values do not fill shape ",
-             shape);
+    check_in("array", static_cast<Index>(values.size()) == shape.numel(), "shape ", shape, " needs ", shape.numel(),
+             " values, not ", values.size());
     *this = empty(shape);
     std::copy(values.begin(), values.end(), first());
   }

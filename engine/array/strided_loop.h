@@ -6,8 +6,8 @@
 
 namespace mote::detail {
 
-/// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes nested without gaps in
-/// all inputs are joined, so that most loops have one axis and the rest as few as possible.
+/// The axes of one element-wise loop over up to two inputs. Axes of extent 1 are dropped, and axes that have no gaps
+/// between them in any input are joined. So most loops have one axis, and the others have as few as possible.
 struct StridedLoop {
   int rank = 0;
   PerAxis extent{}, sa{}, sb{};
@@ -38,8 +38,8 @@ struct StridedLoop {
   Index inner_a() const { return sa[rank - 1]; }
   Index inner_b() const { return sb[rank - 1]; }
 
-  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis, in parallel
-  /// where elements that take `nanoseconds` each are worth it.
+  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis. The runs
+  /// are shared between threads if elements that take `nanoseconds` each are worth it.
   template <class Body>
   void run(Index numel, double nanoseconds, Body body) const {
     if (numel == 0) return;
@@ -48,7 +48,7 @@ struct StridedLoop {
       parallel_for(n, grain_for(nanoseconds), [&](Index lo, Index hi) { body(lo * sa[0], lo * sb[0], lo, hi - lo); });
       return;
     }
-    constexpr double row = 5;  // what a run takes besides its elements
+    constexpr double row = 5;  // nanoseconds that a run takes in addition to its elements
     parallel_for(numel / n, grain_for(row + nanoseconds * static_cast<double>(n)), [&](Index lo, Index hi) {
       PerAxis at{};  // positions on the outer axes, counted up like an odometer
       Index left = lo, oa = 0, ob = 0;

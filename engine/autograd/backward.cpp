@@ -1,4 +1,4 @@
-// Backward: collect the ops behind a result, sort them, run their rules from the newest to the oldest.
+// The backward pass: collects the ops behind a result, sorts them, and runs their rules from the newest to the oldest.
 #include "engine/autograd/backward.h"
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 
 namespace mote {
 
-/// A leaf may occur many times in a graph, and graphs of several threads may share leaves. So one backward first sums
-/// all it sends to a leaf, and then adds this sum to the leaf's gradient, as PyTorch does.
+/// The sums of the gradients that one backward pass sends to each leaf. A leaf may occur many times in a graph, and
+/// graphs of several threads may share leaves. So a backward pass first sums all gradients of a leaf, and then adds
+/// this sum to the leaf's gradient, as PyTorch does.
 class LeafSums {
  public:
   /// The sum for a leaf; not defined before the first gradient.
@@ -24,7 +25,7 @@ class LeafSums {
     static std::mutex mutex;
     const std::lock_guard one_thread_at_a_time(mutex);
     for (auto& [id, sum] : sums_) {
-      Array grad = std::exchange(sum.grad, Array()).contiguous();  // that of sum(x) is one element seen as many
+      Array grad = std::exchange(sum.grad, Array()).contiguous();  // the gradient of sum(x) is one broadcast element
       if (sum.leaf->grad.defined())
         accumulate(sum.leaf->grad, grad);
       else
@@ -50,7 +51,7 @@ Array& Grads::sum_for(std::size_t i, const Array& grad) {
 
 void Grads::add(std::size_t i, Array grad) {
   if (!wants(i)) return;
-  check_in("backward", grad.defined(), "the gradient for input ", i, " is not defined");
+  check_in("backward", grad.defined(), "the gradient that the rule sends to input ", i, " is an empty Array()");
   Array& total = sum_for(i, grad);
   const Shape& shape = input(i)->shape;
   if (!(grad.shape() == shape)) grad = sum_to(grad, shape);
@@ -69,7 +70,7 @@ void Grads::add_slice(std::size_t i, Integer axis, Integer start, Integer end, I
 
 void Grads::check_sent() const {
   for (std::size_t i = 0; i < std::min<std::size_t>(node_.input_count(), 64); ++i)
-    check(!node_.input(i) || (sent_ >> i & 1) != 0, "the rule sends nothing to input ", i,
+    check(!node_.input(i) || (sent_ >> i & 1) != 0, "the backward rule sends nothing to input ", i,
           ", which requires a gradient: it must call dx.add(", i, ", ...), if need be with zeros");
 }
 
@@ -77,7 +78,8 @@ namespace {
 
 using Nodes = std::vector<NodePtr, CachedAllocator<NodePtr>>;
 
-/// All ops behind `root`, in no order. A list takes the place of recursion: a graph may be a million ops deep.
+/// All ops behind `root`, in no particular order. A list replaces recursion, because a graph may be a million ops
+/// deep.
 Nodes collect(const NodePtr& root) {
   Nodes found;
   found.reserve(64);
@@ -99,7 +101,7 @@ Nodes collect(const NodePtr& root) {
   return found;
 }
 
-/// Sends a node's gradient to its inputs.
+/// Runs the rule of a node, which sends gradients to the node's inputs.
 void run_rule(const Node& node, LeafSums& leaves) {
   const During<const char*> named(thread_context.op, node.op);
   struct Watched {
@@ -113,13 +115,14 @@ void run_rule(const Node& node, LeafSums& leaves) {
       if (observer) tell_closed({.kind = Event::rule_closed, .name = node.op, .node = &node});
     }
   } const watched(node);
-  if (!node.grad.defined()) return;  // possible only behind inputs from 64 on, which check_sent() skips
+  if (!node.grad.defined()) return;  // only if the node is input 64 or later of an op, as check_sent() skips those
   Grads dx(node, node.grad, leaves, watched.observer);
   node.backward(node.grad, dx);
   dx.check_sent();
 }
 
-/// Frees what a node holds for backward. Each node is dropped as soon as its rule has run, or after an error.
+/// Frees the inputs, the rule and the gradient of a node. Each node is dropped as soon as its rule has run, or after
+/// an error.
 void drop(Node& node, bool keep_gradient) {
   node.clear_inputs();
   node.backward = BackwardRule();

@@ -7,41 +7,45 @@ namespace mote {
 
 class Observer;
 
-/// Tensor::backward: newest op first; the leaves receive their sums last.
+/// Runs the backward rules of the graph behind `root`, newest op first. dy is the gradient of `root`. The leaves
+/// receive their summed gradients at the end. Tensor::backward() calls this function.
 void send_back(const NodePtr& root, const Array& dy);
 
-/// What one backward sends to the leaves behind it.
+/// The sums of the gradients that one backward pass sends to each leaf.
 class LeafSums;
 
-/// The operations of a backward rule on its inputs' gradients.
+/// The gradients of an op's inputs, to which the op's backward rule adds.
 class Grads {
  public:
   Grads(const Node& node, const Array& dy, LeafSums& leaves, Observer* observer)
       : node_(node), dy_(dy), leaves_(leaves), observer_(observer) {}
-  /// Whether input i is tracked: skip the work if it is not. Errors: an op without input i.
+  /// Whether input i requires a gradient. If not, the rule need not compute one. Errors: the op has no input i.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
-  /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
-  /// taken without a copy. Errors: a shape that the input's does not broadcast to; an op without input i.
+  /// Adds `grad` to the gradient of input i, after summing `grad` over the axes that were broadcast. The first
+  /// gradient is stored without a copy. Errors: a shape to which the input's shape does not broadcast; the op has no
+  /// input i.
   void add(std::size_t i, Array grad);
-  /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor
-  /// thus share one gradient instead of needing a full-sized array each.
+  /// Adds `grad` to positions start, start + step, ... before `end` of an axis of input i's gradient. So several
+  /// slices of one tensor share one gradient, and none of them needs a full-sized array.
   void add_slice(std::size_t i, Integer axis, Integer start, Integer end, Integer step, const Array& grad);
-  /// Errors: a tracked input, one of the first 64, to which the rule has sent nothing.
+  /// Checks that the rule has sent a gradient to every input that requires one. Inputs after the first 64 are not
+  /// checked. Errors: an input to which the rule has sent nothing.
   void check_sent() const;
 
  private:
   const NodePtr& input(std::size_t i) const {
-    check(i < node_.input_count(), "the rule asks for input ", i, ", but the op has ", node_.input_count());
+    check(i < node_.input_count(), "the backward rule asks for input ", i,
+          " (counted from 0), but the number of inputs is ", node_.input_count());
     return node_.input(i);
   }
-  /// Where input i's gradient is summed, now that `grad` will be added to it.
+  /// The sum of input i's gradients, to which the caller then adds `grad`. Observers are told of `grad`.
   Array& sum_for(std::size_t i, const Array& grad);
 
   const Node& node_;
   const Array& dy_;
   LeafSums& leaves_;
   Observer* observer_;
-  std::uint64_t sent_ = 0;  // a bit per input
+  std::uint64_t sent_ = 0;  // bit i is 1 once the rule has sent a gradient to input i
 };
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// What an error says about a graph that is not there, was consumed, or keeps no gradient.
+// The errors for a tensor without a graph, a graph that was consumed, and a result that keeps no gradient.
 #include "engine/autograd/diagnose.h"
 
 #include "engine/base/context.h"
@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-constexpr const char* write_a_parameter = "a weight that you update is a Parameter, by w.set(w.value() - ...)";
+constexpr const char* write_a_parameter = "To update a weight, make it a Parameter and write w.set(w.value() - ...)";
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void fail_untracked() {
 
 void fail_consumed(const Node& node) {
   const std::string why = node.replaced_leaf
-                              ? std::string("an update like w -= ... is recorded, too; ") + write_a_parameter
+                              ? std::string("an update like w -= ... is recorded, too. ") + write_a_parameter
                               : "run the forward pass again, or add the losses and call backward once";
   detail::fail_with("backward", "the graph behind '", node.op, "' ", node.shape,
                     " was consumed by an earlier backward: ", why);
@@ -28,7 +28,7 @@ void fail_consumed(const Node& node) {
 
 void fail_no_gradient(const Node& node) {
   check_in("grad", !node.replaced_leaf, "this tensor is no longer a leaf: an update like w -= ... replaced it by the ",
-           "result of '", node.op, "', which keeps no gradient; ", write_a_parameter);
+           "result of '", node.op, "', which keeps no gradient. ", write_a_parameter);
   detail::fail_with("grad", "this tensor is the result of '", node.op,
                     "', and only leaves and parameters keep a gradient: call retain_grad() on it before backward()");
 }

@@ -1,4 +1,4 @@
-// The longer sentences of autograd's errors, away from the code that they interrupt.
+// The longer error messages of autograd, kept out of the code that they would interrupt.
 #pragma once
 
 #include <initializer_list>
@@ -7,14 +7,15 @@
 
 namespace mote {
 
-/// For backward() of a tensor without a graph.
+/// Throws the error for backward() on a tensor without a graph.
 [[noreturn]] void fail_untracked();
-/// For backward() over a node that an earlier one has consumed.
+/// Throws the error for backward() through a node that an earlier backward() has consumed.
 [[noreturn]] void fail_consumed(const Node& node);
-/// For grad() of a result that keeps none.
+/// Throws the error for grad() on a result that keeps no gradient.
 [[noreturn]] void fail_no_gradient(const Node& node);
 
-// PyTorch's methods that are typed most. Here whatever makes a tensor is a function, as what a user adds is.
+// PyTorch's most common methods. In mote every op is a function, like the ops that a user adds. Using one of these
+// methods is a compile error that names the function to write instead.
 #define MOTE_WRITE(call) __attribute__((unavailable("a function, not a method: write " call)))
 #define MOTE_FUNCTION(name, ...)         \
   template <class... A>                  \

@@ -1,4 +1,4 @@
-// Construction and destruction of nodes: a loop drops a chain of any length.
+// Construction and destruction of nodes. A loop destroys a chain of nodes of any length.
 #include "engine/autograd/node.h"
 
 #include <atomic>
@@ -19,9 +19,9 @@ Node::~Node() {
   detail::count_up<Index>(dropped, 1);
 }
 
-/// Dropping an input may drop the last handle to it, then to its inputs, and so on along a chain of any length. Such
-/// nodes are put on a list and emptied one by one, so that the stack never grows. The nodes themselves are the links of
-/// the list: what runs in destructors must not need memory.
+/// Dropping an input may destroy it, then its own inputs, and so on along a chain of any length. Such nodes are put on
+/// a list and emptied one by one, so that the stack never grows. The list is linked through the nodes themselves,
+/// because a destructor must not allocate memory.
 void Node::clear_inputs() noexcept {
   NodePtr dying;
   const auto drop_inputs = [&dying](Node& node) {

@@ -11,24 +11,25 @@ namespace mote {
 struct Node;
 using NodePtr = std::shared_ptr<Node>;
 
-/// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, whatever the thread. So they grow from leaves to results: their order is a topological order.
-/// Nodes own their inputs, never their consumers, and rules cannot hold nodes (rule.h): there are no cycles.
+/// A node of the recorded graph: one op, or a leaf. A node does not hold the op's result, so an activation lives only
+/// while a Tensor or a rule needs it. Across all threads, a newer node has a larger id. So the order of ids is a
+/// topological order. Nodes own their inputs but never their consumers, and rules cannot hold nodes (rule.h). So there
+/// are no cycles.
 struct Node {
-  const char* op;  ///< a literal, which lives as long as the program
+  const char* op;  ///< the op's name, a string literal
   Shape shape;
   Index id;
-  bool visited = false;        ///< the backward that is about to run has found this node
-  bool leaf = false;           ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
-  bool retain = false;         ///< an intermediate with retain_grad()
-  bool consumed = false;       ///< backward has run and dropped the rule
-  bool replaced_leaf = false;  ///< w -= ... made it the value of a name that stood for a leaf
+  bool visited = false;        ///< the backward pass that is starting has already found this node
+  bool leaf = false;           ///< a Parameter or an input with requires_grad; its gradient stays until zero_grad()
+  bool retain = false;         ///< an intermediate result that keeps its gradient, by retain_grad()
+  bool consumed = false;       ///< a backward pass has used this node, which frees its rule
+  bool replaced_leaf = false;  ///< the result of an update w -= ... after which w is no longer a leaf
   Array grad;
   BackwardRule backward;
-  mutable std::shared_ptr<void> noted;  ///< what observers note of it (engine/watch/notes.h); null when nobody did
+  mutable std::shared_ptr<void> noted;  ///< notes of observers on this node (engine/watch/notes.h), or null
 
   Node(const char* op, const Shape& shape);
-  ~Node();  // a loop, not a recursion: this node may own a chain of a million nodes
+  ~Node();  // a loop instead of recursion, since this node may own a chain of a million nodes
   Node(const Node&) = delete;
   static NodePtr make(const char* op, const Shape& shape) {
     return std::allocate_shared<Node>(CachedAllocator<Node>(), op, shape);
@@ -47,7 +48,7 @@ struct Node {
 
  private:
   SmallVector<NodePtr, 4, CachedAllocator<NodePtr>> inputs_;  // nearly every op has at most four
-  NodePtr dying_;                                             // the next of a list that clear_inputs() empties
+  NodePtr dying_;                                             // the next node in the list that clear_inputs() empties
 };
 
 /// The number of nodes alive in this process. Each parameter has one. If the number grows with every training step,

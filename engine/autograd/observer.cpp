@@ -21,7 +21,7 @@ void tell(const Event& e) {
     } catch (...) {
       for (Observer* told = innermost; opens(e) && told != o; told = told->outer_) try {
           told->event(closed);
-        } catch (...) {  // what a closing throws is lost
+        } catch (...) {  // an exception from a closing event is dropped
         }
       throw;
     }
@@ -36,9 +36,9 @@ void tell_closed(const Event& e) noexcept {
 }
 
 void Observer::watch() {
-  watching();  // the environment's observers are the outermost
+  watching();  // first installs the observers of the MOTE_* variables, as the outermost ones
   check_in("Observer", !innermost || thread_context.observer,
-           "a scope cannot begin inside another observer's function");
+           "a scope such as Record or Change cannot begin inside another observer's function");
   for (const Observer* o = innermost; o; o = o->outer_)
     if (o == this) return;
   outer_ = std::exchange(innermost, this);

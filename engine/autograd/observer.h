@@ -1,4 +1,5 @@
-// Observer, the one hook into a running program, and Event, what it is told. To learn how gradients flow, read op.h.
+// Observer, the only hook into a running program, and Event, which observers receive. To learn how gradients flow,
+// read op.h instead.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +14,12 @@ namespace mote {
 
 class Op;
 
-/// A value that an op's rule keeps, one of those that save() listed.
+/// A value that an op's rule keeps, one of the values that were passed to save().
 class KeptValue {
  public:
   template <class T>
   explicit KeptValue(const T& value) : type_(&type_of<T>), value_(&value), bytes_(nbytes(value)) {}
-  /// Null if it is no T.
+  /// A pointer to the value, or null if its type is not T.
   template <class T>
   const T* as() const {
     return type_ == &type_of<T> ? static_cast<const T*>(value_) : nullptr;
@@ -27,28 +28,28 @@ class KeptValue {
 
  private:
   template <class T>
-  static inline const char type_of = 0;  // its address stands for T
+  static inline const char type_of = 0;  // its address identifies the type T
   const char* type_;
   const void* value_;
   Index bytes_;
 };
 
-/// What an observer wants of a value inside an op.
+/// Whether observers want to see or to change a value inside an op.
 enum class Want { nothing, to_see, to_change };
 
-/// Something that happens on a thread. `name` is always set: it is the op's or the value's. Beside each kind stand the
-/// other fields that are set.
+/// Something that happens on a thread and is reported to observers. `name` is the name of the op or of the value, and
+/// is empty for a layer. The comment on each kind lists the other fields that are set.
 struct Event {
   enum Kind {
     layer_opened,   ///< layer
     layer_closed,   ///< layer
     op_opened,      ///< op, whose inputs are not known yet
-    op_closed,      ///< op; one that returns no Tensor, such as argmax, opens and closes but records nothing
-    rule_opened,    ///< node, dy: backward has reached `node`, whose rule runs until it is closed
+    op_closed,      ///< op; an op that returns no Tensor, such as argmax, opens and closes but is not recorded
+    rule_opened,    ///< node, dy; backward has reached `node`, whose rule runs until rule_closed
     rule_closed,    ///< node
-    op_recorded,    ///< op, result, kept; node, null if no gradient is tracked
-    gradient_sent,  ///< node, dy, dx, input: the rule has sent dx to that input
-    value_asked,    ///< want: does anybody want this value? To have it may cost time and memory
+    op_recorded,    ///< op, result, kept; node, which is null if no graph is recorded
+    gradient_sent,  ///< node, dy, dx, input; the rule of `node` has sent dx to that input
+    value_asked,    ///< want; asks whether anybody wants the value, which may cost time and memory
     value_offered,  ///< value, which may be replaced
     value_shown     ///< value, after all changes
   };
@@ -63,9 +64,9 @@ struct Event {
   Tensor* value = nullptr;
   Want* want = nullptr;
 
-  /// To value_asked: the value is wanted at least so much.
+  /// Answers value_asked: this observer wants `w`. If several observers answer, the strongest wish counts.
   void answer(Want w) const { *want = std::max(*want, w); }
-  /// Bytes that the rule keeps until backward.
+  /// The bytes that the rule keeps until backward, or 0 if no graph is recorded.
   Index kept_bytes() const {
     Index bytes = 0;
     for (const KeptValue& one : kept) bytes += node ? one.bytes() : 0;
@@ -73,10 +74,11 @@ struct Event {
   }
 };
 
-/// Is told what its thread does from watch() until destruction. No result depends on it. Several may watch at once:
-/// each is told everything, the innermost first. Layers, ops and rules nest. What has opened also closes, even after an
-/// error; what an observer throws then is lost, at any other event it is the program's error. What runs inside a rule
-/// or an observer is not told.
+/// Receives the events of its thread, from watch() until its destruction. Watching alone changes no result. Several
+/// observers may watch at once. Each one receives every event, the innermost first. Layers, ops and rules nest. Each
+/// opening event is followed by its closing event, even after an error. An exception that an observer throws at a
+/// closing event is dropped. At any other event the exception goes to the program. Ops that run inside a rule or
+/// inside event() are not reported.
 ///
 ///     struct CountOps : Observer {
 ///       int count = 0;
@@ -84,20 +86,21 @@ struct Event {
 ///       void event(const Event& e) override { count += e.kind == Event::op_recorded; }
 ///     };
 ///
-/// Values have names. "" is the result of the innermost layer: every layer offers and shows it. Attention has "scores"
-/// before masks, "weights", "dropped_weights" and "heads", [..., H, Tq, dv]; norms have "scale". These are asked for
-/// first. If somebody wants to change one, the op runs as its formula: the same bits, in ops that gradients pass.
+/// Values have names. "" is the result of the innermost layer, which every layer offers and shows. Attention has
+/// "scores" before masks, "weights", "dropped_weights" and "heads", [..., H, Tq, dv]. Norms have "scale", which is
+/// inv_std. For values inside attention and norms, value_asked comes first. If an observer answers that it wants to
+/// change one, separate ops compute the formula with the same bits, so that gradients flow through the changed value.
 class Observer {
  public:
   Observer() = default;
   Observer(const Observer&) = delete;
   virtual ~Observer();
-  static void* operator new(std::size_t) = delete;  // a scope: it lives on the stack of the thread that it observes
+  static void* operator new(std::size_t) = delete;  // an observer lives on the stack of the thread that it observes
   virtual void event(const Event& e) = 0;
 
  protected:
-  /// Starts observing: event() is called for all that happens from now on. A second call changes nothing. Errors: the
-  /// call is made inside another observer's event().
+  /// Starts observing. From now on, event() is called for every event of this thread. A second call changes nothing.
+  /// Errors: the call is made inside another observer's event().
   void watch();
 
  private:
@@ -106,36 +109,37 @@ class Observer {
   Observer* outer_ = nullptr;
 };
 
-/// Lets this thread be observed as MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE ask, if they do: the core's only call of
-/// engine/watch. Errors: a setting's value is none.
+/// Installs on this thread the observers that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE ask for. This is the only
+/// function of engine/watch that the core calls. Errors: a variable has an invalid value.
 void watch_for_environment();
 
-/// Whoever observes this thread; null when nobody does. Only then is it worthwhile to tell something.
+/// The innermost observer of this thread. It is null if there is none. It is also null inside a rule or event(),
+/// because the ops there are not reported.
 inline Observer* watching() {
   if (!thread_context.environment_read) [[unlikely]]
     watch_for_environment();
   return thread_context.observer;
 }
 
-/// Tells all of this thread's observers. Those who were told that something opens are told that it closes if another
-/// one then throws.
+/// Sends an event to all observers of this thread. If one of them throws at an opening event, the observers that have
+/// already received the event also receive its closing event.
 void tell(const Event& e);
-/// Tells them that something closes.
+/// Sends a closing event to all observers of this thread. Their exceptions are dropped.
 void tell_closed(const Event& e) noexcept;
 
-/// What observers want of the op's value of that name.
+/// Asks the observers whether they want to see or to change the value of that name in the current op.
 inline Want wanted_value(std::string_view name) {
   Want want = Want::nothing;
   if (watching()) [[unlikely]]
     tell({.kind = Event::value_asked, .name = name, .want = &want});
   return want;
 }
-/// Shows it to them.
+/// Shows a value to the observers.
 inline void show_value(std::string_view name, Tensor x) {
   if (watching()) [[unlikely]]
     tell({.kind = Event::value_shown, .name = name, .value = &x});
 }
-/// What they make of it.
+/// Offers a value to the observers, who may replace it. Then shows them the value that results, and returns it.
 inline Tensor offer_value(std::string_view name, Tensor x) {
   if (watching()) [[unlikely]] {
     tell({.kind = Event::value_offered, .name = name, .value = &x});

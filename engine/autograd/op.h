@@ -1,4 +1,4 @@
-// Op, which opens every op and records its rule.
+// Op, with which every op begins, and which records the op's backward rule.
 #pragma once
 
 #include <concepts>
@@ -16,13 +16,14 @@
 namespace mote {
 
 namespace detail {
-/// What an Op may refer to. A number or an Array would become a Tensor that dies at once.
+/// A type that an Op accepts as an input. Numbers and Arrays are excluded, because they would become temporary Tensors
+/// that die at once.
 template <class T>
 concept OpInput = std::derived_from<std::remove_cvref_t<T>, Tensor> ||
     std::derived_from<std::remove_cvref_t<T>, Parameter> || std::convertible_to<T, std::span<const Tensor>>;
 }  // namespace detail
 
-/// The name of an op: a literal, since errors and reports speak of it as long as the program runs.
+/// The name of an op. It must be a string literal, since errors and reports may use it as long as the program runs.
 class OpName {
  public:
   consteval OpName(const char* literal) : text_(literal) {}
@@ -32,9 +33,9 @@ class OpName {
   const char* text_;
 };
 
-/// Opens every op: provides its name for errors and its inputs for record(): Tensors, Parameters, or lists of Tensors.
-/// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given,
-/// those moved from are an error.
+/// The object with which every op begins. It holds the op's name, which errors use, and the op's inputs, which
+/// record() uses. The inputs are Tensors, Parameters or lists of Tensors. They must outlive the Op, as a function's
+/// arguments and a layer's fields do. An undefined input counts as not given. Errors: an input that was moved from.
 class Op {
  public:
   template <class... Inputs>
@@ -56,9 +57,9 @@ class Op {
   }
   Op(const Op&) = delete;
 
-  /// The result as a Tensor. If gradients are on and an input is tracked, a node is recorded with `rule`. The rule
-  /// captures nothing. It is called as rule(dy, dx, saved...): dy is the gradient of the result, dx takes those of the
-  /// inputs, and the rest is what save() was given.
+  /// Returns the result as a Tensor. If gradients are on and an input is tracked, a node is recorded with `rule`. The
+  /// rule captures nothing. It is called as rule(dy, dx, saved...). dy is the gradient of the result, dx receives the
+  /// gradients of the inputs, and saved... are the values that were passed to save().
   template <class Saved, class Rule>
   Tensor record(Array value, const Saved& saved, const Rule& rule) {
     NodePtr node = node_of(value);
@@ -75,7 +76,7 @@ class Op {
       });
     return Tensor(std::move(value), std::move(node));
   }
-  /// The same for a rule that needs only dy.
+  /// The same for a rule that needs no saved values. It is called as rule(dy, dx).
   template <class Rule>
   Tensor record(Array value, const Rule& rule) {
     const auto nothing = [](const auto& use) { use(); };
@@ -96,7 +97,8 @@ class Op {
     const NodePtr* node;
   };
   void add(const Tensor& t) {
-    check(!t.array().moved_from(), "input ", inputs_.size(), " was moved from: use the tensor that it was moved to");
+    check(!t.array().moved_from(), "input ", inputs_.size(),
+          " (counted from 0) was moved from: use the tensor that it was moved to");
     inputs_.push_back({&t.array(), &t.node()});
   }
   void add(const Parameter& p) { inputs_.push_back({p.defined() ? &p.array() : &Tensor::no_array, &p.node()}); }
@@ -110,7 +112,7 @@ class Op {
     return false;
   }
 
-  /// null if nothing is to be recorded.
+  /// The new node of the result, or null if nothing is to be recorded.
   NodePtr node_of(const Array& value) {
     recorded_ = true;
     if (!tracked()) return nullptr;

@@ -1,4 +1,4 @@
-// Parameter, a trainable array that modules, ties and optimizers share.
+// Parameter, a trainable array that modules, tied weights and optimizers share.
 #pragma once
 
 #include <concepts>
@@ -9,9 +9,9 @@
 
 namespace mote {
 
-/// A trainable array: a handle to one cell of value, gradient and whether it trains. Copies of the handle are the same
-/// parameter, and moving one copies it. So a module may move, and ties and optimizers share the cell. In an op it acts
-/// as its value.
+/// A trainable array. A Parameter is a handle to a cell, which holds the value, the gradient and the trainable flag.
+/// Copies of the handle share the cell, and moving a handle copies it. So a module may be moved, and tied weights and
+/// optimizers share one cell. In an op, a Parameter acts as its value.
 class Parameter {
  public:
   struct Cell {
@@ -45,10 +45,10 @@ class Parameter {
   int dim() const { return shape().rank(); }
   Index numel() const { return cell().value.numel(); }
   __attribute__((unavailable("write numel()"))) Index nelement() const;
-  /// The leaf that receives gradients; null while frozen.
+  /// The leaf node that receives gradients; null while the parameter is frozen.
   const NodePtr& node() const& { return cell_ && cell_->trainable ? cell_->node : no_node_; }
   NodePtr node() && { return std::as_const(*this).node(); }
-  /// Replaces the value. A graph recorded before keeps the old one. Errors: another shape.
+  /// Replaces the value. A graph that was recorded before keeps the old value. Errors: a value of another shape.
   void set(Array value) const {
     require("set", "", value);
     cell_->value = std::move(value);
@@ -56,24 +56,27 @@ class Parameter {
   template <std::same_as<Tensor> T>
   __attribute__((unavailable("a Parameter holds an Array: write p.set(p.value() - p.grad() * 0.1), or x.array()"))) void
   set(const T&) const;
-  /// Where an optimizer writes: the elements, copied first if anything else (a live graph, a saved copy) holds them.
+  /// The elements of the value, to which an optimizer writes. They are copied first if anything else (a live graph, a
+  /// saved copy) holds them.
   real* mutate() const& { return cell().value.mutate(); }
   __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate() &&;
   const Array& grad() const& { return cell().node->grad; }
   Array grad() && { return cell().node->grad; }
-  /// The same for the gradient. Errors: there is none.
+  /// The elements of the gradient, to write to. They are copied first if anything else holds them. Errors: there is no
+  /// gradient.
   real* mutate_grad() const& { return cell().node->grad.mutate(); }
   __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate_grad() &&;
-  /// Errors: another shape.
+  /// Replaces the gradient. Errors: a gradient of another shape.
   void set_grad(const Array& grad) const {
     require("set_grad", "a gradient of ", grad);
     cell_->node->grad = grad.contiguous();
   }
   void zero_grad() const { cell().node->grad = Array(); }
-  /// A frozen parameter acts as a constant in ops: no gradient, no optimizer step.
+  /// Whether the parameter is trainable, not frozen. A frozen parameter acts as a constant in ops, so it gets no
+  /// gradient and no optimizer step.
   bool trainable() const { return cell().trainable; }
   void set_trainable(Flag on) const { cell().trainable = on; }
-  /// Two handles to one cell.
+  /// Whether both are handles to the same cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }
 
@@ -85,7 +88,7 @@ class Parameter {
   }
   Cell& cell() const {
     check_in("parameter", cell_ != nullptr, Array::unfilled().missing(),
-             " (or is it a bias that its layer does without?)");
+             " (or is it the bias of a layer that has none?)");
     return *cell_;
   }
   static inline const NodePtr no_node_;

@@ -1,4 +1,5 @@
-// Tensors and parameters as text: as their arrays (array/print.h), and what PyTorch says of their gradients.
+// Tensors and parameters as text: the text of their arrays (array/print.h), with grad_fn or requires_grad as in
+// PyTorch.
 #pragma once
 
 #include "engine/array/print.h"
@@ -6,8 +7,8 @@
 
 namespace mote {
 
-/// to_text of the array, with the tensor's origin: "grad_fn=<mul>" with the op's name in mote, or "requires_grad=True"
-/// for a leaf.
+/// The text of the array, with "requires_grad=True" for a leaf, or "grad_fn=<mul>" for the result of an op. The name
+/// of the op is the one in mote.
 inline std::string to_text(const Tensor& x, PrintOptions options = {}) {
   if (options.suffix.empty() && x.requires_grad())
     options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");

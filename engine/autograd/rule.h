@@ -1,4 +1,5 @@
-// BackwardRule, which sends an op's gradient back, and save(), which lists what it keeps from the forward pass.
+// BackwardRule, which computes the gradients of an op's inputs, and save(), which lists the values that a rule keeps
+// from the forward pass.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,9 @@ class Grads;
 class Tensor;
 class Parameter;
 
-/// What a rule may keep: arrays of any kind, lists of what it may keep, and plain values that own nothing. Neither a
-/// Tensor nor any other handle to a graph: so no rule can hold the graph it is part of, and graphs have no cycles.
+/// Whether a rule may keep a T. It may keep arrays of any kind, plain values that own nothing, and vectors and
+/// optionals of these. It may not keep a Tensor or any other handle to a graph. So no rule can hold the graph that it
+/// is part of, and graphs have no cycles.
 template <class T>
 inline constexpr bool is_saveable = std::is_trivially_copyable_v<T> &&
                                     (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
@@ -42,25 +44,27 @@ const auto& to_save(const T& value) {
 }
 }  // namespace detail
 
-/// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
-/// values unchanged; nothing is copied unless the op records. (Of a module, save() is another function.)
+/// Lists the values that an op passes to its rule, in the order of the rule's last parameters. Of a Tensor or
+/// Parameter, the rule receives the array. Values are copied only if the op records a node. save(model, path), which
+/// saves a module, is another function.
 template <class First, class... T>
-requires(is_saveable<First> || detail::has_array<First>)
-[[nodiscard]] auto save(const First& first, const T&... others) {
+requires(is_saveable<First> || detail::has_array<First>) auto save(const First& first, const T&... others) {
   static_assert((!std::is_convertible_v<const T&, std::string> && ...),
-                "save() with a path is for modules: write save(model, path), or save_npy(path, x.array()) for one array");
+                "save() with a path is for modules: write save(model, path), or save_npy(path, x.array()) for one "
+                "array");
   static_assert(((is_saveable<T> || detail::has_array<T>)&&...),
                 "a rule keeps arrays and plain values only; see is_saveable");
   return [&](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };  // compiles fast
 }
 
-/// A rule and what it keeps. The rule itself captures nothing; a block of mote's cache holds what save() was given, so
-/// a warm training step requests no memory from the system.
+/// A backward rule and the values that it keeps. The rule itself captures nothing. The values that were passed to
+/// save() lie in a block of mote's memory cache, so a training step requests no memory from the system once the cache
+/// is warm.
 class BackwardRule {
  public:
   BackwardRule() = default;
 
-  /// Copies `saved`. `rule` is called as rule(dy, dx, saved...).
+  /// Copies `saved`. The rule is called as rule(dy, dx, saved...).
   template <class Rule, class... T>
   explicit BackwardRule(const Rule&, const T&... saved) {
     static_assert(std::is_empty_v<Rule>,
@@ -83,7 +87,7 @@ class BackwardRule {
   void operator()(const Array& dy, Grads& dx) const { call_(bound_.get(), dy, dx); }
 
  private:
-  std::unique_ptr<void, void (*)(void*)> bound_{nullptr, nullptr};  // the rule with what it keeps
+  std::unique_ptr<void, void (*)(void*)> bound_{nullptr, nullptr};  // the rule with the values that it keeps
   void (*call_)(const void*, const Array&, Grads&) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// A tensor as a leaf, its gradient, and the start of backward.
+// Tensor: how it becomes a leaf, its gradient, and the start of the backward pass.
 #include "engine/autograd/tensor.h"
 
 #include "engine/autograd/backward.h"
@@ -26,22 +26,24 @@ void Tensor::zero_grad() {
 void Tensor::retain_grad() {
   check_in("retain_grad", node_ != nullptr,
            "this tensor is not tracked: nothing it was computed from requires a gradient");
-  check_in("retain_grad", !node_->consumed, "backward() has already run: call it before");
+  check_in("retain_grad", !node_->consumed, "backward() has already run: call retain_grad() before it");
   node_->retain = true;
 }
 
 void Tensor::backward() const {
   value_.require("backward");
   check_in("backward", numel() == 1, "the result has shape ", shape(),
-           ", not one element: reduce it with sum() or mean(), or pass dy of that shape");
+           ", not one element: reduce it with sum() or mean(), or pass the gradient dy of that shape");
   backward(Array::full(shape(), 1));
 }
 
 void Tensor::backward(const Array& dy) const {
   value_.require("backward");
   if (!node_) fail_untracked();
-  check_in("backward", dy.defined(), "dy is not defined");
-  check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
+  check_in("backward", dy.defined(), "the gradient dy is an empty Array(): it needs the shape ", shape(),
+           " of the tensor");
+  check_in("backward", dy.shape() == shape(), "the gradient dy ", dy.shape(), " must have the shape ", shape(),
+           " of the tensor");
   send_back(node_, dy);
 }
 

@@ -12,13 +12,14 @@ namespace mote {
 
 class Mask;
 
-/// An array with its recorded graph. Copying shares both. Without a tracked input it is just the array.
+/// An array with its recorded graph. Copies share the array and the graph. A tensor that was computed without a
+/// tracked input has no graph.
 class Tensor : public TorchMethods {
  public:
   Tensor() = default;
   Tensor(Array value) : value_(std::move(value)) {}
   Tensor(Array value, NodePtr node) : value_(std::move(value)), node_(std::move(node)) {}
-  /// A scalar, rank 0.
+  /// A scalar, a tensor of rank 0.
   template <Number S>
   Tensor(S value) : value_(value) {}
   template <std::same_as<Mask> M>
@@ -37,16 +38,18 @@ class Tensor : public TorchMethods {
 
   /// Whether gradients flow to this tensor.
   bool requires_grad() const { return node_ != nullptr; }
-  /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, an untracked one again). Earlier copies
-  /// are not affected. Errors: it is the result of recorded ops; detach() it first.
+  /// Makes this tensor a leaf, whose gradient backward() keeps. With false, the tensor becomes untracked again.
+  /// Earlier copies are not affected. Errors: the tensor is the result of recorded ops; detach() it first.
   Tensor& requires_grad_(Flag on = true) &;
   Tensor requires_grad_(Flag on = true) && { return requires_grad_(on); }
-  /// The gradient from backward(); undefined before, and for an untracked tensor. Gradients of several backward() calls
-  /// accumulate until zero_grad(). A leaf's is contiguous. Errors: a result without retain_grad(), which keeps none.
+  /// The gradient from backward(). It is undefined before backward(), and for an untracked tensor. Gradients of
+  /// several backward() calls accumulate until zero_grad(). The gradient of a leaf is contiguous. Errors: the result
+  /// of an op keeps no gradient without retain_grad().
   const Array& grad() const&;
   Array grad() && { return std::as_const(*this).grad(); }
   void zero_grad();
-  /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked; backward() has run.
+  /// Asks backward() to keep the gradient of this intermediate result. Errors: the tensor is not tracked; backward()
+  /// has already run.
   void retain_grad();
   __attribute__((unavailable("retain_grad() changes the tensor: declare it as Tensor, not const Tensor"))) void
   retain_grad() const;
@@ -55,23 +58,24 @@ class Tensor : public TorchMethods {
   __attribute__((unavailable("tensors never change in place: write y = x, or x.detach() without the graph"))) Tensor
   clone() const;
 
-  /// Adds d(this)/d(leaf) to the grad() of every leaf this was computed from. Consumes the recorded graph: each node's
-  /// rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element (pass
-  /// dy, of this shape); a graph that an earlier backward consumed.
+  /// Adds d(this)/d(leaf) to the grad() of every leaf from which this tensor was computed. This consumes the recorded
+  /// graph, because each node's rule, inputs and gradient are freed as soon as they have been used. dy is the gradient
+  /// of this tensor and has its shape. Without dy the tensor must have one element, and dy is 1. Errors: an untracked
+  /// tensor; more than one element without dy; a dy of another shape; a graph that an earlier backward consumed.
   void backward() const;
   void backward(const Array& dy) const;
 
   const NodePtr& node() const& { return node_; }
   NodePtr node() && { return std::move(node_); }
-  static inline const Array no_array;  ///< what a reference to an array refers to where there is none
+  static inline const Array no_array;  ///< undefined; functions that return a reference return it if there is no array
 
  private:
   Array value_;
   NodePtr node_;
 };
 
-/// While one lives, this thread records nothing: results are plain arrays. Nests; does not affect dropout. Give it a
-/// name, const NoGrad no_grad; without one it ends immediately.
+/// While a NoGrad lives, this thread records no graph, so results are untracked. Scopes may nest. Dropout is not
+/// affected. Give a NoGrad a name, as in const NoGrad no_grad, because one without a name ends immediately.
 class NoGrad {
  public:
   [[nodiscard]] NoGrad() = default;

@@ -1,4 +1,4 @@
-// Flag, Integer, Real and Fraction: numbers and switches of public signatures, each of its own kind alone.
+// Flag, Integer, Real and Fraction: parameter types of public functions that accept only arguments of one kind.
 #pragma once
 
 #include <concepts>
@@ -10,14 +10,14 @@
 #include "engine/base/check.h"
 #include "engine/base/real.h"
 
-// In C++ a bool, an int and a double turn into each other without a word: sum(x, true) would sum over axis 1. These
-// types stop that in the compiler. A function takes one by value and uses it as the plain type that it converts to.
+// C++ converts between bool, int and double silently, so sum(x, true) would sum over axis 1. These types make such a
+// call a compile error. A function takes such a parameter by value and uses it as the plain type to which it converts.
 namespace mote {
 
 namespace detail {
 template <class T, class... Others>
 concept OneOf = (std::same_as<T, Others> || ...);
-/// A letter is no number. signed char and unsigned char are numbers of 8 bits.
+/// Character types, which do not count as numbers. signed char and unsigned char do, as integers of 8 bits.
 template <class T>
 concept Letter = OneOf<T, char, wchar_t, char8_t, char16_t, char32_t>;
 template <class T>
@@ -26,7 +26,7 @@ template <class T>
 concept NoWhole = OneOf<T, bool> || Letter<T>;
 }  // namespace detail
 
-/// true or false, of a bool alone.
+/// A parameter that is true or false. Only a bool converts to a Flag.
 class Flag {
  public:
   template <std::same_as<bool> B>
@@ -41,7 +41,7 @@ class Flag {
   bool on_;
 };
 
-/// An axis, a position, a size or a count: of an integer of any width.
+/// A parameter that is an axis, a position, a size or a count. Integers of any width convert to an Integer.
 class Integer {
  public:
   template <detail::Whole T>
@@ -59,14 +59,14 @@ class Integer {
 };
 
 namespace detail {
-/// The plain numbers of a brace list, in place: an Integer holds an Index and nothing else.
+/// A brace list of Integers as a span of Index, without a copy, because an Integer holds an Index and nothing else.
 inline std::span<const Index> plain(std::initializer_list<Integer> list) {
   static_assert(sizeof(Integer) == sizeof(Index) && std::is_standard_layout_v<Integer>);
   return {reinterpret_cast<const Index*>(list.begin()), list.size()};
 }
 }  // namespace detail
 
-/// A number with or without a fraction: a probability, a factor, a bound.
+/// A parameter that is a number, whole or not, such as a probability, a factor or a bound.
 class Real {
  public:
   template <class T>
@@ -81,7 +81,8 @@ class Real {
   double x_;
 };
 
-/// A number that is hardly ever whole, such as an eps: a size or a count in its place is a mistake.
+/// A parameter that is hardly ever a whole number, such as eps. An integer is a compile error, because a size or a
+/// count in its place is a mistake.
 class Fraction {
  public:
   template <std::floating_point T>

@@ -1,4 +1,4 @@
-// Builds the sentence of an error, independent of the locale.
+// Builds the text of an error, independent of the locale.
 #include "engine/base/check.h"
 
 #include "engine/base/number_text.h"
@@ -13,7 +13,8 @@ std::string text_of(std::span<const Index> items) {
   return text + "]";
 }
 
-/// Control characters as their pictures: U+2400 for 0, U+2421 for 0x7f. A line break before an indented line stays.
+/// Replaces each control character by its Unicode picture, such as U+2400 for 0 and U+2421 for 0x7f. A newline stays
+/// if an indented line follows.
 static std::string visible(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,5 @@
-// Error and check(): one sentence that opens with the op and ends with the layer it happened in.
+// Error and check(). An error message is one sentence that begins with the op and ends with the layer in which the
+// error happened.
 #pragma once
 
 #include <concepts>
@@ -13,16 +14,17 @@
 
 namespace mote {
 
-/// The one exception type of the library: reports a mistake in one sentence. It is visible outside of a shared library
-/// that hides its other symbols. A control character in the sentence becomes a picture. So no file or option that is
-/// quoted moves a terminal's cursor. A line may end where an indented line follows, as in a list of problems.
+/// The one exception type of the library. Its message is one sentence that reports a mistake. The type is visible
+/// outside of a shared library that hides its other symbols. Control characters in the message are replaced by
+/// printable pictures, so a quoted file name or option cannot move a terminal's cursor. A newline is kept only before
+/// an indented line, as in a list of problems.
 class [[gnu::visibility("default")]] Error : public std::runtime_error {
  public:
   explicit Error(std::string_view sentence);
 };
 
-// How the parts of a sentence are formatted. To support your own type, define text_of in its namespace.
-std::string text_of(double x);  ///< six digits at most, as std::cout prints it in the C locale
+// text_of formats one part of an error message. To support your own type, define text_of in its namespace.
+std::string text_of(double x);  ///< at most six significant digits, as std::cout prints x in the C locale
 template <std::integral T>
 std::string text_of(T n) {
   return std::to_string(n);
@@ -32,14 +34,14 @@ inline std::string text_of(std::string_view text) { return std::string(text); }
 std::string text_of(std::span<const Index> items);  ///< a shape or another list: "[2, 3]"
 
 namespace detail {
-/// Throws Error("<op>: <message> (in <layer>) at step <n>"); `fallback` is the name used when no op is open.
+/// Throws Error("<op>: <message> (in <layer>) at step <n>"). `fallback` replaces the op's name when no op is running.
 [[noreturn]] void fail(const char* fallback, std::initializer_list<std::string> message);
 
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail_with(const char* fallback, const Parts&... parts) {
   fail(fallback, {text_of(parts)...});
 }
-/// A literal as a pointer: or there would be a fail_with for every length.
+/// Turns a string literal into a pointer. Otherwise fail_with would be instantiated once for every length of literal.
 inline const char* decayed(const char* part) { return part; }
 const auto& decayed(const auto& part) { return part; }
 }  // namespace detail
@@ -51,7 +53,7 @@ void check(bool condition, const Parts&... parts) {
     detail::fail_with(nullptr, detail::decayed(parts)...);
 }
 
-/// The same for functions called both inside and outside ops: `name` opens the sentence when no op is open.
+/// Like check, for functions called both inside and outside ops. The message begins with `name` when no op is running.
 template <class... Parts>
 void check_in(const char* name, bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]

@@ -1,4 +1,4 @@
-// What this thread is doing now: its current op and layer, who watches it, whether gradients are off.
+// The context of a thread: its current op and layer, its observer and whether gradients are off.
 #pragma once
 
 #include <string>
@@ -8,29 +8,29 @@ namespace mote {
 
 class Observer;
 
-/// One layer being called on this thread. Nested calls form a stack; `path` converts it into a dotted name such as
-/// `transformer.h.2.mlp` and is called only on demand (for an error, a trace, a NaN report).
+/// One layer that is being called on this thread. Nested calls form a stack. `path` converts the stack into a dotted
+/// name such as `transformer.h.2.mlp`, and is called only when an error, a trace or a NaN report needs that name.
 struct LayerScope {
   const void* layer;
   const LayerScope* outer;
   std::string (*path)(const LayerScope& innermost);
-  std::string (*type)(const LayerScope& innermost);  ///< the layer's class
+  std::string (*type)(const LayerScope& innermost);  ///< the name of the layer's class
 };
 
-/// Changed by scopes (During), so that whatever an exception ends is as before. Only `no_grad` concerns results. The
-/// others are for errors and reports.
+/// The state of a thread. Only `no_grad` affects results; the other fields serve errors and reports. Scopes such as
+/// During change the fields, so that an exception restores the former values.
 struct Context {
-  const char* op = nullptr;           ///< the innermost open op: the first word of every error
-  const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error,
-  long long step = -1;                ///< and behind it the step of a training, in its passes; -1: none
+  const char* op = nullptr;           ///< the innermost op that is running; error messages begin with its name
+  const LayerScope* layer = nullptr;  ///< the innermost layer being called; error messages end with its path
+  long long step = -1;                ///< the training step, during its forward and backward passes; otherwise -1
   bool no_grad = false;               ///< ops record no graph
-  Observer* observer = nullptr;       ///< the innermost; null when nobody looks, and inside a rule
-  bool environment_read = false;      ///< whether MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE have installed theirs
+  Observer* observer = nullptr;       ///< the innermost observer; null if there is none, and while a backward rule runs
+  bool environment_read = false;      ///< whether MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE have installed observers
   const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient
 };
 inline constinit thread_local Context thread_context;
 
-/// While one lives, a field of the context has another value.
+/// Gives a variable another value, and restores the former value at the end of the scope.
 template <class T>
 class During {
  public:

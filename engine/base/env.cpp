@@ -23,7 +23,7 @@ int thread_count(const std::string& text) {
   return n;
 }
 
-/// Whether a switch is on; without its variable it is off, and with the value `other`.
+/// Whether a switch is on. The switch is off if its variable is unset or empty, or has the value `other`.
 bool is_on(const char* name, const char* on, const char* off, const std::string& other = "") {
   const std::string text = variable(name);
   check(text == other || text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on,
@@ -52,7 +52,7 @@ const Settings& settings() {
 
 void reload_settings() {
   const_cast<Settings&>(settings()) = read();
-  thread_context.environment_read = false;  // who watches
+  thread_context.environment_read = false;  // so that observers are installed anew
 }
 
 }  // namespace mote

@@ -1,19 +1,19 @@
-// The MOTE_* environment variables, read once, checked, and explained.
+// The MOTE_* environment variables, which are read once and checked.
 #pragma once
 
 #include <string>
 
 namespace mote {
 
-/// Settings from the environment. None of them changes a bit of any result: they choose how to compute, not what.
+/// Settings from the environment. None of them changes a bit of any result, because they choose only how to compute.
 struct Settings {
   int threads = 0;   ///< MOTE_THREADS=1..1024: threads to compute with; unset or empty: one per core (parallel.h)
-  std::string simd;  ///< MOTE_SIMD=portable, say: force an instruction set; unset: the best one here (dispatch.cpp)
-  bool system_alloc = false;  ///< MOTE_ALLOC=system: no cache of freed blocks: sanitizers see every one (storage.h)
+  std::string simd;  ///< MOTE_SIMD=portable or another instruction set; unset: the best of this CPU (dispatch.cpp)
+  bool system_alloc = false;  ///< MOTE_ALLOC=system: no cache of freed blocks, so sanitizers see every one (storage.h)
   bool debug = false;         ///< MOTE_DEBUG=1: one line on stderr per op, forward and backward
-  bool origin = false;        ///< MOTE_DEBUG=origin: MOTE_CHECK=finite, whose error says what led to the number
+  bool origin = false;        ///< MOTE_DEBUG=origin: as MOTE_CHECK=finite; the error also says which ops led to it
   bool check_finite = false;  ///< MOTE_CHECK=finite: the first NaN or fresh infinity is an error
-  bool profile = false;       ///< MOTE_PROFILE=1: at exit, on stderr, where the time went, by op and layer
+  bool profile = false;       ///< MOTE_PROFILE=1: prints the time taken, by op and layer, on stderr at exit
 };
 
 /// The settings of this process. The first call reads the environment. Errors: a value not listed above.

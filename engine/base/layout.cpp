@@ -1,4 +1,4 @@
-// The arithmetic of views: what each does to shape, strides and offset.
+// Computes the shape, strides and offset of each view.
 #include "engine/base/layout.h"
 
 #include <algorithm>
@@ -19,13 +19,14 @@ Index Layout::offset_of(std::span<const Index> index) const {
   return offset;
 }
 
-/// A view exists if every run of new axes splits or joins old axes that are nested without gaps in memory.
+/// Adjacent old axes without gaps between them in memory act as one axis. A view exists if each such axis is covered
+/// exactly by adjacent new axes.
 std::optional<Layout> Layout::try_view(const Shape& to) const {
   if (is_contiguous()) return Layout(to, offset_);
   Strides strides{};
   int old_axis = rank() - 1, new_axis = to.rank() - 1;
   while (old_axis >= 0) {
-    // one run of old axes that behaves as a single axis with stride `step`
+    // a run of old axes that acts as one axis with stride `step`
     const Index step = stride(old_axis);
     Index extent = shape_[old_axis];
     while (old_axis > 0 && (shape_[old_axis - 1] == 1 || stride(old_axis - 1) == step * extent))
@@ -56,7 +57,7 @@ Layout Layout::permute(std::span<const Index> axes) const {
   unsigned seen = 0;
   for (int i = 0; i < rank(); ++i) {
     const int from = shape_.axis(axes.begin()[i]);
-    check_in("permute", !(seen >> from & 1u), "axis ", from, " is listed twice");
+    check_in("permute", !(seen >> from & 1u), "axis ", from, " (or ", from - rank(), ") is listed twice");
     seen |= 1u << from;
     extents[i] = shape_[from];
     strides[i] = strides_[from];
@@ -72,7 +73,7 @@ Layout Layout::slice(Integer axis, Integer start, Integer end, Integer step) con
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
   const Index stride_step =
-      std::min<Index>(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
+      std::min<Index>(step, std::max<Index>(extent, 1));  // any step of at least `extent` selects one position
   strides[a] *= stride_step;
   return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
           offset_ + (last > first ? first * stride(a) : 0)};
@@ -93,7 +94,7 @@ bool Layout::expands_to(const Shape& to) const {
 }
 
 Layout Layout::expand(const Shape& to) const {
-  check_in("expand", to.rank() >= rank(), "shape ", shape_, " does not broadcast to ", to);
+  check_in("expand", to.rank() >= rank(), "shape ", shape_, " does not broadcast to ", to, ": it has more axes");
   Strides strides{};
   for (int i = 1; i <= rank(); ++i) {
     check_in("expand", shape_[-i] == to[-i] || shape_[-i] == 1, "shape ", shape_, " does not broadcast to ", to,

@@ -11,16 +11,17 @@ namespace mote {
 /// Distance in elements between neighbours along each axis; 0 where an axis repeats one element.
 using Strides = PerAxis;
 
-/// Places the elements of an array in its storage. The first is element `offset` of the storage; element [i, j, ...] is
-/// i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
+/// Places the elements of an array in its storage. The first element is at position `offset` of the storage. Element
+/// [i, j, ...] is i * stride(0) + j * stride(1) + ... elements after the first. A view is another Layout of that
+/// storage.
 class Layout {
  public:
   Layout() {}  ///< the layout of an array that is not defined
-  /// Row-major without gaps.
+  /// The row-major layout without gaps.
   explicit Layout(const Shape& shape, Index offset = 0) { reset(shape), offset_ = offset; }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
       : offset_(offset), numel_(shape.numel()), strides_(strides), shape_(shape) {}
-  /// Sets a layout that is still empty to Layout(shape), in place: every result needs this, and a copy costs time.
+  /// Sets a layout that is still empty to Layout(shape), in place. Every result needs this, and a copy would cost time.
   void reset(const Shape& shape) {
     Index step = 1, numel = 1;
     const Index* const extents = shape.begin();
@@ -42,7 +43,7 @@ class Layout {
   Index offset() const { return offset_; }
   Index numel() const { return numel_; }
   int rank() const { return shape_.rank(); }
-  /// Row-major without gaps.
+  /// Whether the elements are in row-major order without gaps.
   bool is_contiguous() const {
     Index step = 1;
     for (int i = rank() - 1; i >= 0; --i) {
@@ -53,11 +54,11 @@ class Layout {
     return true;
   }
 
-  /// Distance of element `index` from the first: one position per axis, negative ones counted from the end.
-  /// Errors: a wrong number of positions, a position out of range.
+  /// Distance in elements from the first element to the one at `index`. `index` has one position per axis, and
+  /// negative positions count from the end. Errors: a wrong number of positions, a position out of range.
   Index offset_of(std::span<const Index> index) const;
-  /// Distance of the first element of part `number` from the first of all. Parts are counted in row-major order; each
-  /// spans the last `inner` axes: 0 for single elements, 1 for rows, 2 for matrices.
+  /// Distance in elements from the array's first element to the first element of part `number`. A part spans the last
+  /// `inner` axes, so 0 means single elements, 1 rows and 2 matrices. Parts are counted in row-major order.
   Index offset_of_part(Index number, int inner) const {
     Index offset = 0;
     for (int axis = rank() - inner - 1; axis >= 0; --axis) {
@@ -68,8 +69,9 @@ class Layout {
     return offset;
   }
 
-  // Views. Errors: axes and positions out of range, shapes that do not fit. Strided documents each.
-  /// The same elements in row-major order under a shape with the same numel; nothing if the strides do not allow it.
+  // Views, which Strided documents. Errors: axes and positions out of range, shapes that do not fit.
+  /// The layout of the same elements in row-major order under shape `to`, which has the same numel. Returns nullopt if
+  /// the strides do not allow such a view.
   std::optional<Layout> try_view(const Shape& to) const;
   Layout transpose(Integer axis0, Integer axis1) const;
   Layout permute(std::span<const Index> axes) const;

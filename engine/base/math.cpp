@@ -1,4 +1,4 @@
-// Scalar, one value behind the interface of Vec, and the public functions, which apply the formulas to it.
+// Scalar, one number with the interface of Vec (simd.h), and the public functions, which apply the formulas to it.
 #include "engine/base/math.h"
 
 #include <cmath>

@@ -1,18 +1,20 @@
 // exp, log, sin and other functions of one number, with their measured accuracy.
 #pragma once
 
-/// Why not the C library: its functions are also accurate to a unit in the last place, but the direction of the error
-/// depends on the library and, in glibc, on the CPU. Weights, random draws and learning rates are computed from these
-/// functions, and a run must repeat bit for bit on another machine. Everything below uses only additions,
-/// multiplications, divisions and fused multiply-adds, which IEEE 754 defines to the last bit.
+/// Mathematical functions that give the same bits on every machine. Those of the C library are also accurate to a unit
+/// in the last place, but the direction of the error depends on the library and, in glibc, on the CPU. Weights, random
+/// draws and learning rates are computed from these functions, and a run must repeat bit for bit on another machine.
+/// Everything below uses only additions, multiplications, divisions and fused multiply-adds, which IEEE 754 defines to
+/// the last bit.
 ///
-/// An "ulp" is the distance between neighbouring values at the true result; the best possible error is 0.5. Float was
-/// measured against double on every 127th bit pattern, double against long double on millions of random arguments.
-/// NaN gives NaN (exception: pow), and no function sets errno. tests/engine/base/math_test.cpp repeats the measurement.
+/// An "ulp" is the distance between neighbouring values at the true result, and the best possible error is 0.5 ulp.
+/// Float was measured against double on every 127th bit pattern, double against long double on millions of random
+/// arguments. NaN gives NaN, except in pow. No function sets errno. tests/engine/base/math_test.cpp repeats the
+/// measurement.
 namespace mote::math {
 
-/// e^x, within 1 ulp, subnormal results included. Float: infinite above 88.72, 0 below -103.97; double: 709.78,
-/// -745.13.
+/// e^x, within 1 ulp, subnormal results included. Float: infinite above 88.72, 0 below -103.97. Double: infinite above
+/// 709.78, 0 below -745.13.
 float exp(float x);
 double exp(double x);
 
@@ -34,13 +36,13 @@ double sin(double x);
 float cos(float x);
 double cos(double x);
 
-/// x^y, within 1.2 ulp. Special cases are those of C99, F.9.4.4. x^0 and 1^y are 1 even for NaN. A negative x requires
-/// an integer y, and an odd one keeps the sign; otherwise the result is NaN. 0 to a negative power is infinite.
+/// x^y, within 1.2 ulp. Special cases are those of C99, F.9.4.4. x^0 and 1^y are 1 even for NaN. A negative finite x
+/// gives NaN unless y is an integer, and an odd y keeps the sign of x. 0 to a negative power is infinite.
 float pow(float x, float y);
 double pow(double x, double y);
 
-/// x y, rounded. For header code, which somebody may compile without -ffp-contract=off: a product that is written out
-/// beside a sum is then fused into it, and other bits come out.
+/// x y, rounded. Header code calls this function because the header may be compiled without -ffp-contract=off. The
+/// compiler could then fuse a product that is written as x * y with an addition, which changes bits of the result.
 float product(float x, float y);
 double product(double x, double y);
 

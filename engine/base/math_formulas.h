@@ -1,5 +1,5 @@
-// exp, log, pow, tanh, gelu and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
-// They share one order of operations, so all give the same bits.
+// exp, log, pow, tanh, gelu and others as templates over V, which is a vector of 16 lanes (simd.h) or one number
+// (math.cpp), of float or double. The order of operations is the same, so both give the same bits.
 #pragma once
 
 #include "engine/base/math_constants.h"
@@ -12,25 +12,25 @@ using ConstantsOf = Constants<typename V::Real>;
 template <class V>
 using BitsOf = typename V::Bits;
 
-/// `magnitude` (not negative) with the sign of `sign`: keeps odd functions odd, down to f(-0) = -0.
+/// `magnitude`, which is not negative, with the sign of `sign`. Keeps odd functions odd, including f(-0) = -0.
 template <class V>
 MOTE_INLINE V with_sign_of(V magnitude, V sign) {
   return as_real(bits(magnitude) | (bits(sign) & bits(V(typename V::Real(-0.0)))));
 }
 
-/// A sum of two values, the second at most half a unit in the last place of the first: twice the digits.
+/// A number as the sum hi + lo, which has twice the digits of V. |lo| is at most half a unit in the last place of hi.
 template <class V>
 struct DoubleDouble {
   V hi, lo;
 };
 
-/// a + b exactly (Knuth).
+/// a + b without rounding error (Knuth's two-sum).
 template <class V>
 MOTE_INLINE DoubleDouble<V> two_sum(V a, V b) {
   const V sum = a + b, b_seen = sum - a;
   return {sum, (a - (sum - b_seen)) + (b - b_seen)};
 }
-/// The same in fewer operations, if |a| >= |b| or a is 0 (Dekker).
+/// Like two_sum in fewer operations, if |a| >= |b| or a is 0 (Dekker's fast two-sum).
 template <class V>
 MOTE_INLINE DoubleDouble<V> fast_two_sum(V a, V b) {
   const V sum = a + b;
@@ -41,10 +41,11 @@ MOTE_INLINE DoubleDouble<V> fast_two_sum(V a, V b) {
 
 template <class V>
 struct PowerAndRest {
-  BitsOf<V> power;  // n + offset in the lowest bits, those of magic above them
+  BitsOf<V> power;  // n + offset in the lowest bits, and the bits of `magic` above them
   V rest;
 };
-/// For |x| up to a few hundred. `offset` makes n the exponent field of a power of two, which a shift puts in place.
+/// Splits x into n and r, for |x| up to a few hundred. `offset` makes n + offset the exponent field of a power of two,
+/// which a shift puts in place.
 template <int offset, class V>
 MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   using C = ConstantsOf<V>;
@@ -52,14 +53,14 @@ MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   return {bits(shifted), fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), x))};
 }
 
-/// x between the bounds beyond which exp(x) is 0 or infinite; NaN stays NaN.
+/// x limited to the range outside of which exp(x) is 0 or infinite. NaN stays NaN.
 template <class V>
 MOTE_INLINE V inside_exp(V x) {
   using C = ConstantsOf<V>;
   return lesser_of(V(C::exp_high), greater_of(V(C::exp_low), x));
 }
 
-/// exp(r) and exp(r) - 1.
+/// exp_rest(r) is exp(r) and expm1_rest(r) is exp(r) - 1, for |r| <= ln(2)/2.
 template <class V>
 MOTE_INLINE V exp_rest(V r) {
   return fma(fma(polynomial(r, ConstantsOf<V>::exp), r, V(1)), r, V(1));
@@ -89,7 +90,8 @@ MOTE_INLINE V v_exp(V x) {
   return times_power(exp_rest(p.rest), p.power);
 }
 
-/// exp(x) - 1 = 2^n expm1(r) + (2^n - 1). Far from 0 the 1 is rounded away, or all that is left.
+/// exp(x) - 1 = 2^n expm1(r) + (2^n - 1). Far from 0 it is computed as v_exp(x) - 1, because there the result rounds
+/// to exp(x) or to -1.
 template <class V>
 MOTE_INLINE V v_expm1(V x) {
   const V far = V(64), near = lesser_of(far, greater_of(-far, x));
@@ -99,7 +101,7 @@ MOTE_INLINE V v_expm1(V x) {
   return select(x == V(0), x, y);
 }
 
-/// exp(x) for x <= 0 or NaN: the bits of v_exp in fewer operations, as 2^n cannot overflow.
+/// exp(x) for x <= 0 or NaN. Gives the bits of v_exp in fewer operations, because 2^n cannot overflow.
 template <class V>
 MOTE_INLINE V v_exp_below(V x) {
   using C = ConstantsOf<V>;
@@ -112,12 +114,12 @@ MOTE_INLINE V v_exp_below(V x) {
 template <class V>
 MOTE_INLINE V exp_of(DoubleDouble<V> x) {
   const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x.hi));
-  const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf and is ignored
+  const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf = NaN, and is ignored
   return times_power(exp_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
-/// Within 2.6 ulp, never beyond 1: tanh|x| = e / (e + 2) with e = exp(2|x|) - 1 = 2^n expm1(r) + (2^n - 1), where 2^n
-/// neither overflows nor is below 1.
+/// tanh(x), within 2.6 ulp and never beyond 1. tanh|x| = e / (e + 2) with e = exp(2|x|) - 1
+/// = 2^n expm1(r) + (2^n - 1), where 2^n neither overflows nor is below 1.
 template <class V>
 MOTE_INLINE V v_tanh(V x) {
   using C = ConstantsOf<V>;
@@ -134,8 +136,8 @@ MOTE_INLINE V minus_abs(V x) {
   return as_real(bits(x) | bits(V(typename V::Real(-0.0))));
 }
 
-/// Within 2.4 ulp, down to subnormal results: 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing
-/// overflows or cancels.
+/// sigmoid(x) = 1 / (1 + exp(-x)), within 2.4 ulp, subnormal results included. For negative x it is computed as
+/// exp(x) / (1 + exp(x)), so that nothing overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
   const V e = v_exp_below(minus_abs(x));
@@ -143,7 +145,7 @@ MOTE_INLINE V v_sigmoid(V x) {
 }
 
 // log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2).
-// log(1 + f) = 2 artanh(s) = 2s + s^3 p(s^2) with s = f / (2 + f): the series with every second term missing.
+// log(1 + f) = 2 artanh(s) = 2s + s^3 p(s^2) with s = f / (2 + f). The series has only odd powers of s.
 
 template <class V>
 struct ExponentAndRest {
@@ -159,12 +161,12 @@ MOTE_INLINE ExponentAndRest<V> split_by_two(V x) {
   const V scaled = select(tiny, x * V(C::two_mantissa), x);
   const V offset = select(tiny, V(C::two_mantissa + Real(C::bias + C::mantissa)), V(C::two_mantissa + Real(C::bias)));
   const B biased = (bits(scaled) + B(C::one - C::sqrt_half)) >> C::mantissa;
-  const V exponent = as_real(biased | bits(V(C::two_mantissa))) - offset;  // the integer placed in the low bits of 2^23
+  const V exponent = as_real(biased | bits(V(C::two_mantissa))) - offset;  // the OR gives 2^mantissa + biased
   return {exponent, as_real(bits(scaled) - (biased << C::mantissa) + B(C::one)), biased};
 }
 
-/// e ln 2 + log(1 + f + low), where low is too small to change f. The large parts are added last
-/// (2s = f - s f = f - f^2/2 + s f^2/2).
+/// e ln 2 + log(1 + f + low), where f + low rounds to f. The large parts can be added last, because 2s = f - s f =
+/// f - f^2/2 + s f^2/2.
 template <class V>
 MOTE_INLINE V log_of_parts(V e, V f, V low) {
   using C = ConstantsOf<V>;
@@ -173,7 +175,7 @@ MOTE_INLINE V log_of_parts(V e, V f, V low) {
   return fma(e, V(C::ln2_hi), f - (half_square - small));
 }
 
-/// log_x for finite x > 0, and the values that IEEE 754 requires at the ends.
+/// log_x for finite x > 0, and for every other x the value that IEEE 754 requires for log(x).
 template <class V>
 MOTE_INLINE V with_ends_of_log(V x, V log_x) {
   using C = ConstantsOf<V>;
@@ -187,7 +189,7 @@ MOTE_INLINE V v_log(V x) {
   return with_ends_of_log(x, log_of_parts(p.exponent, p.one_plus_f - V(1), V(0)));
 }
 
-/// log(1 + x): 1 + x is rounded, and a correction of f restores what the rounding lost.
+/// log(1 + x). The sum 1 + x is rounded, and a correction of f restores what the rounding lost.
 template <class V>
 MOTE_INLINE V v_log1p(V x) {
   using C = ConstantsOf<V>;
@@ -195,13 +197,13 @@ MOTE_INLINE V v_log1p(V x) {
   const auto [u, lost] = two_sum(V(1), x);
   const ExponentAndRest<V> p = split_by_two(u);
   const V scale = power_of_two<V>(B(2 * C::bias) - p.biased);
-  const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // beyond, c is negligible
+  const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // for larger u, c is negligible
   const V near = p.one_plus_f - V(1), f = near + c, low = (near - f) + c;
-  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));  // approximately low / (1 + f)
+  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));  // the fma is about low / (1 + f)
   return select(x == V(0), x, y);
 }
 
-/// log(x) with about 13 bits more than the type has, for pow: the same series, with the first two terms as
+/// log(x) for pow, with about 13 bits more than the type has. The series is that of v_log, with the first two terms as
 /// DoubleDouble.
 template <class V>
 MOTE_INLINE DoubleDouble<V> log_in_double_double(V x) {
@@ -224,7 +226,7 @@ MOTE_INLINE V v_pow(V x, V y) {
   using B = BitsOf<V>;
   const V ax = abs(x), ay = abs(y), zero(0), one(1), inf(C::inf), whole(C::two_mantissa);
   const auto always_one = (y == zero) | (x == one) | ((ax == one) & (ay == inf));
-  const V power = select(always_one, one, y);  // 0 * log(0), whose NaN would be ignored, may trap; so may inf - inf
+  const V power = select(always_one, one, y);  // avoids 0 * log(0), which may trap; `lost` avoids inf - inf likewise
   const DoubleDouble<V> log_x = log_in_double_double(ax);
   const V log_hi = with_ends_of_log(ax, log_x.hi), p = power * log_hi;
   const auto finite = abs(p) < inf;
@@ -239,7 +241,7 @@ MOTE_INLINE V v_pow(V x, V y) {
   return select(always_one, one, select(no_answer, V(C::nan), result));
 }
 
-/// sigmoid(x) and 1 - sigmoid(x) = sigmoid(-x), without the cancellation of the difference.
+/// value = sigmoid(x) and rest = 1 - sigmoid(x) = sigmoid(-x), without the cancellation of a difference.
 template <class V>
 struct Logistic {
   V value, rest;
@@ -251,21 +253,22 @@ MOTE_INLINE Logistic<V> v_logistic(V x) {
   return {select(negative, smaller, larger), select(negative, larger, smaller)};
 }
 
-/// A function and its derivative at the same x; what is not used costs nothing.
+/// A function and its derivative at the same x. A field that the caller does not use costs nothing.
 template <class V>
 struct ValueAndSlope {
   V value, slope;
 };
 
-/// x for the product of x and a function that is exactly 0 from -1e4 down: -infinity times 0 would be NaN.
+/// x, but at least -1e4, for the product of x and a function that is exactly 0 from -1e4 down. Otherwise -infinity
+/// times 0 would be NaN.
 template <class V>
 MOTE_INLINE V above_vanishing(V x) {
   return greater_of(V(typename V::Real(-1e4)), x);
 }
 
-/// x Phi(x), with Phi the normal distribution function, and its derivative Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For
-/// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has
-/// the same symmetry. So one exponential and one polynomial are all that both need.
+/// gelu(x) = x Phi(x), with the normal distribution function Phi, and its derivative
+/// Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly,
+/// and Phi(a) = 1 - Phi(-a). The derivative has the same symmetry, so one exponential and one polynomial suffice.
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
   using C = ConstantsOf<V>;
@@ -278,7 +281,7 @@ MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
           select(negative, slope_below, V(1) - slope_below)};
 }
 
-/// x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
+/// silu(x) = x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
   const Logistic<V> s = v_logistic(x);
@@ -286,15 +289,15 @@ MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
   return {low * v_sigmoid(x), s.value * fma(near, s.rest, V(1))};
 }
 
-/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and
-/// its derivative s (1 + x (1 - s) 2u').
+/// GPT-2's tanh approximation of gelu, x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3). With the sigmoid s it
+/// is x s(2u), and its derivative is s (1 + x (1 - s) 2u').
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
   using Real = typename V::Real;
-  constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // of 2u
+  constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // the coefficients of 2u
   const V twice_u = x * fma(x * x, V(cubic), V(linear));
   const Logistic<V> s = v_logistic(twice_u);
-  // Beyond 1e4 s is exactly 0 or 1, and powers of x could be infinite: 0 times infinity is no number.
+  // For |x| > 1e4, s is exactly 0 or 1. Powers of x could be infinite there, and 0 times infinity would be NaN.
   const V low = above_vanishing(x), near = lesser_of(V(Real(1e4)), low);
   const V u_slope = fma(near * near, V(3 * cubic), V(linear));
   return {low * v_sigmoid(twice_u), s.value * fma(near * s.rest, u_slope, V(1))};

@@ -1,4 +1,4 @@
-// Sine and cosine over V, 16 lanes or one, as in math_formulas.h.
+// Sine and cosine as templates over V, like the functions of math_formulas.h.
 #pragma once
 
 #include "engine/base/math_formulas.h"
@@ -13,8 +13,9 @@ struct Angle {
   BitsOf<V> quadrant;
 };
 
-/// x - n pi/2 with pi/2 in three pieces (Cody and Waite). The first product cancels exactly thanks to fma; lo keeps
-/// what the second loses, because near a multiple of pi/2 only those digits remain.
+/// x - n pi/2 with pi/2 as the sum of three constants (Cody and Waite). The first product cancels exactly thanks to
+/// the fused multiply-add. lo keeps the digits that the second product loses, because near a multiple of pi/2 only
+/// those digits remain.
 template <class V>
 MOTE_INLINE Angle<V> reduce(V x) {
   using C = ConstantsOf<V>;
@@ -38,14 +39,14 @@ struct HugeAngle {
   std::uint32_t quadrant;
 };
 
-/// Bits [at, at + 64) of a multi-word integer.
+/// Bits [at, at + 64) of an integer that consists of 32-bit limbs, the lowest first.
 inline std::uint64_t window(const std::uint32_t* limb, int at) {
   const int i = at / 32, shift = at % 32;
   const std::uint64_t low = limb[i] | std::uint64_t(limb[i + 1]) << 32;
   return shift == 0 ? low : low >> shift | std::uint64_t(limb[i + 2]) << (64 - shift);
 }
 
-/// The fraction (hi + lo/2^64) / 2^64, hi != 0, times pi/2.
+/// The angle sign * (hi + lo/2^64) / 2^64 * pi/2 in the given quadrant. hi is not 0.
 inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, std::uint32_t quadrant) {
   using C = Constants<double>;
   const int zeros = __builtin_clzll(hi);
@@ -54,7 +55,7 @@ inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, 
     lo <<= zeros;
   }
   const double scale = __builtin_bit_cast(double, (C::bias - 53 - std::uint64_t(zeros)) << 52) * sign;
-  const double a = double(hi >> 11) * scale;  // 53 bits and the 53 after them
+  const double a = double(hi >> 11) * scale;  // the first 53 bits; b has the next 53
   const double b = double((hi & 0x7ff) << 42 | lo >> 22) * scale * 0x1p-53;
   const double y = a * C::half_pi[0];
   const double y_lost = __builtin_fma(a, C::half_pi[0], -y);
@@ -63,8 +64,9 @@ inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, 
   return {sum, rest - (sum - y), quadrant};
 }
 
-/// The same for any finite |x| >= 2^17 (Payne and Hanek): x is m 2^e with an integer m, and the only digits of 2/pi
-/// that matter contribute neither a multiple of 4 (full turns) nor less than the last digit of the result.
+/// Like reduce, for any finite |x| >= 2^17 (Payne and Hanek). x is m 2^e with an integer m, and m times 2/pi is
+/// computed in integers. Digits of 2/pi that contribute multiples of 4 quadrants, which are full turns, are left out.
+/// So are digits that contribute less than the last digit of the result.
 inline HugeAngle reduce_huge(double x) {
   const std::uint64_t pattern = __builtin_bit_cast(std::uint64_t, x);
   const std::uint64_t m = (pattern & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
@@ -72,7 +74,7 @@ inline HugeAngle reduce_huge(double x) {
 
   std::uint32_t limb[11] = {};  // m times seven words of 2/pi, the lowest limb first
   for (int half = 0; half < 2; ++half) {
-    std::uint64_t sum = 0;  // a product of two words, what the limb held, and the carry have room in 64 bits
+    std::uint64_t sum = 0;  // a product of two words plus the limb plus the carry fits into 64 bits
     for (int i = half; i < half + 7; ++i, sum >>= 32) {
       sum += (m >> 32 * half & 0xffffffffu) * two_over_pi_words[first + 6 - i + half] + limb[i];
       limb[i] = std::uint32_t(sum);
@@ -116,14 +118,14 @@ __attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
 
 template <class V>
 MOTE_INLINE V sin_of_rest(V hi, V lo, V z) {
-  const V from_lo = fma(z * V(typename V::Real(-0.5)), lo, lo);  // cos(hi) lo
+  const V from_lo = fma(z * V(typename V::Real(-0.5)), lo, lo);  // about cos(hi) lo
   return hi + fma(z * hi, polynomial(z, ConstantsOf<V>::sin), from_lo);
 }
 
 template <class V>
 MOTE_INLINE V cos_of_rest(V hi, V lo, V z) {
   const V half(typename V::Real(0.5)), h = half * z, w = V(1) - h, w_lost = (V(1) - w) - h;
-  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // sin(hi) lo, plus what z = hi^2 lost
+  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // about sin(hi) lo, plus what z = hi^2 lost
   return w + (w_lost + fma(z * z, polynomial(z, ConstantsOf<V>::cos), -from_lo));
 }
 

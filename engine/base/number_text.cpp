@@ -1,4 +1,4 @@
-// Numbers as text, through a stream of the classic locale: not every standard library has std::to_chars for them.
+// Numbers as text, by a stream with the classic locale, as not every standard library has std::to_chars for double.
 #include "engine/base/number_text.h"
 
 #include <cmath>
@@ -36,7 +36,7 @@ std::optional<double> number_from_text(std::string_view text) {
   in.imbue(std::locale::classic());
   double x = 0;
   in >> std::noskipws >> x;
-  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ calls these a failure, and gives them all the same
+  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ reports these as a failure, but still gives their value
   if (in.fail() && !subnormal) return std::nullopt;
   in.clear();
   if (in.peek() != std::istringstream::traits_type::eof()) return std::nullopt;

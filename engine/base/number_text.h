@@ -1,4 +1,4 @@
-// Numbers as text. Unlike printf and plain streams, independent of the locale.
+// Converts numbers to text and back. Unlike printf and plain streams, these functions do not depend on the locale.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ std::string scientific_text(double x, int digits);
 /// x with at most `digits` significant digits, without trailing zeros: 0.05.
 std::string general_text(double x, int digits);
 
-/// x with 6 significant digits, or as many more as it takes to read back the same number.
+/// x with 6 significant digits, or as many more as are needed to read back the same number.
 std::string exact_text(double x);
 
-/// The number nearest to a decimal text; nothing if the text is anything else or beyond the range of a double.
+/// The double nearest to a decimal text. Returns nullopt if the text is anything else or beyond the range of a double.
 std::optional<double> number_from_text(std::string_view text);
 
 }  // namespace mote

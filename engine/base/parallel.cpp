@@ -1,4 +1,4 @@
-// The thread pool: one job at a time, whose chunks are taken by whichever thread is running.
+// The thread pool. It runs one job at a time, and any running thread can take chunks of that job.
 #include "engine/base/parallel.h"
 
 #include <algorithm>
@@ -27,10 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
+thread_local bool inside = false;  // whether this thread is running a chunk; nested parallel_fors then stay on it
 
-/// Looks up to `looks` times whether something is ready. If it is not, gives this core to another thread, which may be
-/// the one that is waited for.
+/// Asks up to `looks` times whether something is ready. If it is not, yields this core to another thread, perhaps the
+/// one that this thread waits for.
 template <class Ready>
 bool spin(int looks, const Ready& ready) {
   for (int i = 0; i < looks; ++i) {
@@ -44,16 +44,16 @@ bool spin(int looks, const Ready& ready) {
   return false;
 }
 
-/// One job at a time. Workers look for the next job for a while before they sleep: the ops of a training step follow
-/// each other within microseconds, and a sleeping worker costs the caller 2 microseconds and starts after 9. An idle
-/// pool sleeps and costs nothing.
+/// Runs one job at a time. Workers look for the next job for a while before they sleep, because the ops of a training
+/// step follow each other within microseconds. Waking a sleeping worker costs the caller 2 microseconds, and the
+/// worker starts after 9. An idle pool sleeps and costs nothing.
 class Pool {
  public:
   explicit Pool(int workers) {
     try {
       workers_.reserve(static_cast<std::size_t>(workers));
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { loop(); });
-    } catch (...) {  // the system has no more threads, or no memory for one: continue with those created
+    } catch (...) {  // the system has no more threads or memory, so continue with the threads created so far
     }
   }
   ~Pool() {
@@ -65,7 +65,7 @@ class Pool {
     for (std::thread& t : workers_) t.join();
   }
 
-  /// Runs all chunks; workers may help. Errors: the first exception of a body, after the end.
+  /// Runs all chunks; workers may help. Errors: the first exception of a body, after all running chunks have ended.
   void run(detail::RangeBody run, void* body, Index count, Index grain) {
     const Index chunks = (count - 1) / grain + 1;
     job_ = {run, body, count, grain};
@@ -89,14 +89,15 @@ class Pool {
     void* body;
     Index count, grain;
   };
-  struct alignas(8) Range {  // of chunks; read and written as one word
+  struct alignas(8) Range {  // a range of chunks, read and written as one word
     std::uint32_t first, last;
   };
 
-  /// Takes chunks; an empty range if none are left. While many are left it takes half of a fair share, because taking
-  /// costs as much as a small chunk. Near the end it takes one at a time, so that threads finish together. The caller
-  /// takes from the front and workers take from the back. So a thread tends to get the same part in one loop after the
-  /// other, and finds it in its own cache. A loop that does neither trains bench's model S1 at 72 % of the speed.
+  /// Takes some of the chunks that are left, or an empty range if none are left. While many are left, a thread takes
+  /// half of its fair share, because taking costs as much as a small chunk. Near the end a thread takes one chunk at a
+  /// time, so that all threads finish together. The caller takes from the front and workers take from the back. So a
+  /// thread tends to get the same part in one loop after the other, and finds that part in its own cache. Without
+  /// these two rules bench's model S1 trains at 72 % of the speed.
   Range take(bool front) {
     const auto participants = static_cast<std::uint32_t>(workers_.size()) + 1;
     Range left = left_;
@@ -127,9 +128,9 @@ class Pool {
     }
   }
 
-  /// For a worker: helps with the job, if one is open.
+  /// Called by a worker. Helps with the job if one is open.
   void help() {
-    ++helping_;  // before it reads open_: either the worker sees the job closed, or the caller sees the worker
+    ++helping_;  // before it reads open_, so that the worker sees the job closed or the caller sees the worker
     if (open_) {
       std::fesetenv(&float_mode_);
       work(false);
@@ -143,7 +144,7 @@ class Pool {
     const Index awake = static_cast<Index>(workers_.size()) - asleep;
     const Index called = std::min(helpers - awake, asleep);
     if (called <= 0) return;
-    { const std::lock_guard lock(mutex_); }  // a worker that has not seen the job waits by now, and will be woken
+    { const std::lock_guard lock(mutex_); }  // now a worker that has not seen the job is waiting and can be woken
     for (Index i = 0; i < called; ++i) wake_.notify_one();
   }
 
@@ -152,7 +153,7 @@ class Pool {
     for (unsigned seen = 0;;) {
       {
         std::unique_lock lock(mutex_);
-        ++asleep_;  // before it reads jobs_: either the worker sees a new job, or the job's caller sees it asleep
+        ++asleep_;  // before it reads jobs_, so that the worker sees a new job or the caller sees it asleep
         wake_.wait(lock, [&] { return jobs_ != seen || stopping_; });
         --asleep_;
         if (stopping_) return;
@@ -166,30 +167,30 @@ class Pool {
     }
   }
 
-  // A job is one line of the cache: a line takes 0.1 microseconds or more from one core to another.
-  alignas(64) Job job_{};          // changes only while none is open and nobody helps
-  std::atomic<Range> left_{};      // chunks that nobody has taken
-  std::atomic<unsigned> jobs_{0};  // begun so far
+  // The fields from job_ to open_ share one cache line, because a line takes 0.1 microseconds or more between cores.
+  alignas(64) Job job_{};          // changes only while no job is open and no worker helps
+  std::atomic<Range> left_{};      // chunks that no thread has taken
+  std::atomic<unsigned> jobs_{0};  // number of jobs begun so far
   std::atomic<int> helping_{0};    // workers that may look at the job
-  std::atomic<bool> open_{false};  // whether they may
-  /// How the job's caller rounds and whether it flushes denormals. Workers do the same, or a result would depend on who
-  /// took which chunk.
+  std::atomic<bool> open_{false};  // whether workers may begin to help
+  /// The rounding mode of the job's caller, and whether the caller flushes denormals. Workers use the same mode,
+  /// because otherwise a result would depend on which thread took which chunk.
   alignas(64) std::fenv_t float_mode_{};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<Index> asleep_{0};
   bool stopping_ = false;
-  std::exception_ptr failure_;  // the first, under the mutex
+  std::exception_ptr failure_;  // the first exception of a body, guarded by mutex_
   std::vector<std::thread> workers_;
 };
 
 struct State {
   std::mutex mutex;             // held while a job runs; meanwhile a second application thread runs its job alone
-  std::atomic<int> threads{0};  // 0 until somebody asks
-  std::unique_ptr<Pool> pool;   // started when first needed; null while there is no memory for it
+  std::atomic<int> threads{0};  // 0 until first needed
+  std::unique_ptr<Pool> pool;   // null until first needed, and while there is no memory for it
 };
 
-/// Never destroyed: sleeping workers do no harm at exit, and a static destructor may still compute.
+/// The state is never destroyed, because a static destructor may still compute. Sleeping workers do no harm at exit.
 State& state() {
   static State& s = *new State;
   return s;
@@ -200,7 +201,7 @@ State& state() {
 int threads() {
   std::atomic<int>& n = state().threads;
   if (n == 0) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // 0: the system does not say
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // 0 means unknown
     int unset = 0;
     n.compare_exchange_strong(unset, settings().threads > 0 ? settings().threads : cores);
   }
@@ -215,7 +216,7 @@ Index even_grain(Index count, double nanoseconds) {
 
 void set_threads(Integer n) {
   check(n >= 1 && n <= 1024, "set_threads: ", n, " is not a number of threads from 1 to 1024");
-  check(!inside, "set_threads: called from inside a parallel_for");
+  check(!inside, "set_threads: it must not be called from inside a parallel_for");
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.pool.reset();
@@ -228,7 +229,8 @@ void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
   const bool worth_sharing = !inside && two_chunks && numbers_fit;
   const During now(inside, true);
   if (worth_sharing && threads() > 1) {
-    // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
+    // Never wait for the pool. The thread that uses it may be waiting for a lock that this thread holds, or for this
+    // thread itself.
     State& s = state();
     const std::unique_lock lock(s.mutex, std::try_to_lock);
     if (lock && !s.pool) s.pool.reset(new (std::nothrow) Pool(threads() - 1));

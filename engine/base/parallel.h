@@ -8,26 +8,29 @@
 
 namespace mote {
 
-/// Threads that parallel_for may use, the caller included; MOTE_THREADS, else one per core.
+/// The number of threads that parallel_for may use, the caller included. Default: MOTE_THREADS, else one per core.
 int threads();
 /// Changes the number of threads. Errors: n outside [1, 1024]; called from inside a parallel_for.
 void set_threads(Integer n);
 
-/// The grain for parallel_for: items per chunk, if one takes about `nanoseconds` on one thread. Every loop asks here,
-/// so that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.
+/// The grain for parallel_for, in items per chunk, if one item takes about `nanoseconds` on one thread. Every loop
+/// calls this function, so that one place decides what is worth another thread. The estimate changes no bit of a
+/// result, only where chunks end.
 ///
-/// A chunk takes 3 microseconds, and a loop is shared from two chunks on. Measured with jobs of two equal chunks on two
-/// cores of an EPYC under Linux: a worker that is looking for work begins after 0.5 microseconds, and its end is seen
-/// after another 0.4. Chunks of 2 microseconds already pay. Waking a sleeping worker costs the caller 2 microseconds,
-/// and the worker starts after 9. Longer chunks balance badly, and one delayed thread holds up the whole job.
+/// A chunk takes 3 microseconds, and a loop is shared between threads from two chunks on. This was measured with jobs
+/// of two equal chunks on two cores of an EPYC under Linux. A worker that is looking for work begins after 0.5
+/// microseconds, and the caller sees its end after another 0.4. Chunks of 2 microseconds already pay off. Waking a
+/// sleeping worker costs the caller 2 microseconds, and the worker starts after 9. Longer chunks balance badly, and
+/// one delayed thread holds up the whole job.
 constexpr Index grain_for(double nanoseconds) {
   constexpr double chunk = 3'000;
   constexpr Index most = 1'000'000'000;  // the quotient must fit an Index, also for 0 nanoseconds
   return nanoseconds * most <= chunk ? most : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
 }
 
-/// The grain for a loop of `count` such items that runs again and again over the same data, larger than a cache: at
-/// most one chunk per thread, all of one length. So a thread finds its part in its own cache, and all end together.
+/// The grain for a loop of `count` items that runs again and again over the same data, if the data are larger than a
+/// cache. There is at most one chunk per thread, and all chunks have the same length. So a thread finds its part in
+/// its own cache, and all threads end together. An item takes about `nanoseconds`.
 Index even_grain(Index count, double nanoseconds);
 
 namespace detail {
@@ -37,7 +40,8 @@ void run_parallel(Index count, Index grain, RangeBody run, void* body);
 
 /// Calls body(begin, end) for consecutive chunks of `grain` items that together cover [0, count), on several threads.
 /// Any thread may run any chunk, so a body must write only what its own chunk owns. A single chunk, a nested call, and
-/// a pool of one thread run on the calling thread. The first exception of a body is rethrown here after all have ended.
+/// a pool of one thread run on the calling thread. The first exception of a body is rethrown on the calling thread
+/// after all running chunks have ended.
 template <class Body>
 void parallel_for(Index count, Index grain, Body&& body) {
   if (count <= 0) return;

@@ -6,8 +6,8 @@
 #if __cplusplus < 202002L
 #error "mote: compile as C++20, with -std=c++20"
 #endif
-// Ops are header code: in a program built this way they would lose NaN, infinity and the order of their sums. Clang
-// tells of -ffast-math and -ffinite-math-only alone.
+// Ops are header code, so a program compiled with the options below would lose NaN, infinity and the order of its
+// sums. Clang's macros show only -ffast-math and -ffinite-math-only.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "mote: compile without -ffast-math, -Ofast and -ffinite-math-only; its results depend on exact arithmetic"
 #elif defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)

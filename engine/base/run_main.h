@@ -1,4 +1,4 @@
-// run_main, what stands in main(): an error becomes one line.
+// run_main runs the body of main() and prints an exception as one line.
 #pragma once
 
 #include <cstdio>
@@ -8,8 +8,8 @@
 
 namespace mote {
 
-/// Runs a program's body and returns its exit code: what the body returns, or 0. An exception becomes one line on
-/// stderr and exit code 1.
+/// Runs a program's body and returns its exit code, which is the body's return value, or 0 if the body returns
+/// nothing. An exception becomes one line on stderr and exit code 1.
 ///
 ///     int main() {
 ///       return mote::run_main([] { std::cout << matmul(a, b) << "\n"; });

@@ -1,4 +1,4 @@
-// Shapes as text, broadcasting, extents with a -1.
+// Prints shapes, broadcasts them and infers an extent of -1.
 #include "engine/base/shape.h"
 
 #include <ostream>
@@ -35,7 +35,8 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
   }
   Shape to(e, rank);
   if (unknown >= 0) {
-    check_in(name, to.numel() != 0, "-1 in ", extents, " is ambiguous for shape ", from);
+    check_in(name, to.numel() != 0, "-1 in ", extents, " cannot be inferred for shape ", from,
+             ": the other extents make 0 elements");
     to = to.with(unknown, from.numel() / to.numel());
   }
   check_in(name, to.numel() == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",

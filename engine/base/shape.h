@@ -14,8 +14,9 @@
 
 namespace mote {
 
-/// A number for each axis. Those of axes that do not exist are never written, which would be a tenth of a small op's
-/// time, and never read, but copied with the others: formally undefined, and no memory sanitizer minds a copy.
+/// One number for each axis. Numbers of axes that do not exist are never written, because that would take a tenth of a
+/// small op's time. They are never read either, only copied with the others. Such a copy is formally undefined, but no
+/// memory sanitizer reports a copy.
 struct PerAxis {
   static constexpr int max_rank = 8;
   Index items[max_rank];
@@ -29,15 +30,15 @@ struct PerAxis {
 class Shape {
  public:
   static constexpr int max_rank = PerAxis::max_rank;
-  static constexpr Index max_numel = Index(1) << 59;  // times 8 bytes, with room to spare
+  static constexpr Index max_numel = Index(1) << 59;  // at 8 bytes per element the bytes fit 64 bits with room to spare
 
-  Shape() {}  // not `= default`: Shape{} would clear what PerAxis does not
+  Shape() {}  // not `= default`, because Shape{} would then clear the extents that PerAxis leaves unset
   Shape(std::initializer_list<Integer> extents) : Shape(detail::plain(extents)) {}
   Shape(const PerAxis& extents, int rank)
       : Shape(std::span<const Index>(extents.items, static_cast<std::size_t>(rank))) {}
   explicit Shape(std::span<const Index> extents) {
     check_in("shape", extents.size() <= max_rank, "rank ", extents.size(), " is above the limit of ", max_rank);
-    Index product = 1;  // zeros count as 1: [0, huge, huge] must not hide an overflow in its strides
+    Index product = 1;  // zeros count as 1, so that [0, huge, huge] does not hide an overflow in its strides
     for (const Index extent : extents) {
       check_in("shape", extent >= 0, "extent ", extent, " must be at least 0");
       check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
@@ -54,7 +55,7 @@ class Shape {
     return n;
   }
 
-  /// Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
+  /// `axis` counted from 0. Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
   int axis(Integer axis) const {
     check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
     return static_cast<int>(axis < 0 ? axis + rank_ : Index(axis));
@@ -63,14 +64,15 @@ class Shape {
 
   const Index* begin() const& { return extents_.items; }
   const Index* end() const& { return extents_.items + rank_; }
-  const Index* data() const& { return begin(); }  // with size(), for older libraries' std::span
-  // The extents die with a temporary.
+  const Index* data() const& { return begin(); }  // std::span of older standard libraries needs data() and size()
+  // Deleted for temporaries, because the extents die with the temporary.
   const Index* begin() && = delete;
   const Index* end() && = delete;
   const Index* data() && = delete;
   std::size_t size() const { return static_cast<std::size_t>(rank_); }
 
-  /// Copies with one axis changed, two swapped, one removed or inserted before `axis` (in [-rank-1, rank]).
+  /// Copies of the shape: with() changes one axis, swapped() swaps two axes, without() removes one, and insert() adds
+  /// one before `axis`, which is in [-rank-1, rank].
   Shape with(Integer axis_, Integer extent) const {
     PerAxis e = extents_;
     e[axis(axis_)] = extent;
@@ -99,14 +101,14 @@ class Shape {
   }
 
   friend bool operator==(const Shape& a, const Shape& b) {
-    bool same = a.rank_ == b.rank_;  // a loop: std::equal calls the C library for these few
+    bool same = a.rank_ == b.rank_;  // a loop, because std::equal would call the C library for so few extents
     for (int i = 0; same && i < a.rank_; ++i) same = a.extents_[i] == b.extents_[i];
     return same;
   }
 
  private:
   PerAxis extents_;
-  Index rank_ = 0;  // as wide as an extent: a shape is copied in whole words
+  Index rank_ = 0;  // as wide as an extent, so that a shape is copied in whole words
 };
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
@@ -116,8 +118,8 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape);
 Shape broadcast(const Shape& a, const Shape& b);
 
 namespace detail {
-/// Extents with a -1 inferred, for reshape and view. Errors: more than one -1, a product that does not match, a -1 that
-/// is ambiguous because any extent would fit.
+/// The shape that `extents` give, with a -1 replaced by the extent that fits, for reshape and view. Errors: more than
+/// one -1, a product that does not match, a -1 that is ambiguous because any extent would fit.
 Shape resolve(const char* name, const Shape& from, std::span<const Index> extents);
 }  // namespace detail
 

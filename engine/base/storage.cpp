@@ -1,4 +1,4 @@
-// Allocation of blocks: from the cache of freed ones, else from the system.
+// Allocates blocks from the cache of freed blocks, or else from the system.
 #include "engine/base/storage.h"
 
 #include <algorithm>
@@ -14,12 +14,14 @@ namespace mote {
 namespace {
 
 constexpr std::align_val_t alignment{64};
-constexpr int max_bits = 57;  // a block is at most 2^57 bytes: no processor addresses more, and sums of such fit Index
+constexpr int max_bits = 57;  // 2^57 bytes per block at most: no processor addresses more, and sums fit Index
 constexpr std::uint64_t largest_block = std::min(std::uint64_t(1) << max_bits, std::uint64_t(SIZE_MAX / 2));
 
-/// Size classes: steps of 64 bytes up to 576, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
-/// array of 2^k elements plus its counter is then not the first of the next class (..., 448, 512, 576, 704, 832, ...).
-/// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
+/// The size class of a request, which is rounded up to the size of its class. Sizes grow in steps of 64 bytes up to
+/// 576, then four to a doubling, and sixteen to a doubling from 1 MiB on (..., 448, 512, 576, 704, 832, ...). Each
+/// size has another 64 bytes for a counter, so that an array of 2^k elements plus its counter does not need the next
+/// larger class. A training step requests the same sizes again and again, so one list of free blocks per class nearly
+/// always has a block.
 struct SizeClass {
   static constexpr std::size_t counter = 64, count = 53 + (max_bits - 20) * 16;
   std::size_t index = 0;
@@ -39,13 +41,13 @@ struct SizeClass {
 struct FreeBlock {
   FreeBlock* next;
 };
-/// Freed blocks, in a list for each of the first size classes.
+/// Freed blocks, in one list for each of the first `classes` size classes.
 template <std::size_t classes>
 struct FreeLists {
   std::array<FreeBlock*, classes> lists;
-  Index bytes;  // of all of them
+  Index bytes;  // of the blocks in all lists
 
-  /// A block of the class, or null.
+  /// Removes and returns a block of the class, or returns null if there is none.
   void* pop(const SizeClass& size) {
     if (size.index >= classes || !lists[size.index]) return nullptr;
     bytes -= size.bytes;
@@ -57,24 +59,24 @@ struct FreeLists {
   }
 };
 
-/// False with MOTE_ALLOC=system.
+/// Whether freed blocks are cached; false with MOTE_ALLOC=system.
 bool caching() {
   static const bool on = !settings().system_alloc;
   return on;
 }
 
-/// The small blocks that one thread keeps for itself, and what it has counted since it last held the shared cache's
-/// lock. Its owner alone touches it, so it needs no lock.
+/// The small blocks that one thread keeps for itself, and its counts since it last held the lock of the shared cache.
+/// Only that thread uses this cache, so the cache needs no lock.
 struct ThreadCache {
   static constexpr std::size_t classes = 37;  // up to 64 KiB
   enum class Phase {
-    fresh,    // nothing would empty this cache when the thread ends, so it keeps nothing yet
+    fresh,    // no AtThreadEnd exists yet to empty this cache, so the cache keeps nothing
     running,  // AtThreadEnd will empty it
     ended     // AtThreadEnd has emptied it, but static variables may still be freed on this thread
   };
   FreeLists<classes> free;
   Phase phase;
-  Index limit;  // of free.bytes: above 0 only while running
+  Index limit;  // of free.bytes; above 0 only while the phase is running
   Index live_bytes, highest, live_blocks;
 
   bool has_room_for(const SizeClass& size) const { return free.bytes + size.bytes <= limit; }
@@ -86,20 +88,21 @@ struct ThreadCache {
 };
 constinit thread_local ThreadCache mine{};
 
-/// The blocks that all threads share, and the counts. The lock guards all of it. The system is asked outside the lock.
+/// The blocks that all threads share, and the counts. The lock guards all members. Requests to the system are made
+/// without the lock.
 struct SharedCache {
   std::atomic<bool> locked{false};
   FreeLists<SizeClass::count> free{};
-  MemoryStats stats;  // cached_bytes only when somebody asks
+  MemoryStats stats;  // cached_bytes is set only in memory_stats()
   Index highest = 0;  // the most live_bytes since the last release_memory()
 
-  /// Held for a few instructions. This costs half as much as a std::mutex.
+  /// A spin lock, which costs half as much as a std::mutex. It is held only for a few instructions.
   void lock() {
     while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
   }
   void unlock() { locked.store(false, std::memory_order_release); }
 
-  /// Adds what this thread has counted.
+  /// Adds the counts of this thread to the shared ones.
   void add_counts() {
     const Index reached = stats.live_bytes + std::exchange(mine.highest, 0);
     stats.peak_bytes = std::max(stats.peak_bytes, reached);
@@ -107,7 +110,7 @@ struct SharedCache {
     stats.live_bytes += std::exchange(mine.live_bytes, 0);
     stats.live_blocks += std::exchange(mine.live_blocks, 0);
   }
-  /// Takes the blocks that this thread has kept.
+  /// Moves the blocks that this thread keeps into the shared lists.
   void take_blocks() {
     for (std::size_t i = 0; i < ThreadCache::classes; ++i)
       while (FreeBlock* const block = mine.free.lists[i]) {
@@ -116,17 +119,18 @@ struct SharedCache {
       }
     free.bytes += std::exchange(mine.free.bytes, 0);
   }
-  /// Whether a new block would make blocks in use and cached ones more than twice the most that was ever in use.
+  /// Whether, with a new block, the blocks in use and the cached ones would exceed twice `highest`.
   bool too_large_with(const SizeClass& size) const {
     const Index live = stats.live_bytes + size.bytes;
     return live + free.bytes + mine.free.bytes > 2 * std::max(highest, live);
   }
 };
 
-/// Neither made nor destroyed at run time: arrays in static variables come before main and go after it.
+/// Initialised at compile time and never destroyed, because static variables may hold arrays before and after main.
 constinit SharedCache shared;
 
-/// Returns all cached blocks to the system. Not inlined: its lists need much stack, allocate_block() should not.
+/// Returns the shared cached blocks and those of this thread to the system. Not inlined, because its lists need much
+/// stack, which allocate_block() should not use.
 [[gnu::noinline]] void empty_caches() {
   FreeLists<SizeClass::count> all{};
   {
@@ -153,7 +157,8 @@ struct AtThreadEnd {
   }
 };
 
-/// On a thread's first block. Not when it starts, since threads that allocate nothing should pay nothing.
+/// Creates this thread's AtThreadEnd. This happens at the thread's first block and not at its start, because a thread
+/// that allocates nothing should pay nothing.
 void watch_end_of_thread() {
   if (mine.phase == ThreadCache::Phase::fresh) static thread_local const AtThreadEnd at_end;
 }
@@ -169,7 +174,7 @@ void watch_end_of_thread() {
   }
 }
 
-/// A block that this thread has not kept: from the shared cache, else from the system.
+/// A block for a request that this thread's own cache cannot serve, from the shared cache or else from the system.
 [[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
   watch_end_of_thread();
   void* block = nullptr;
@@ -217,7 +222,7 @@ void free_block(void* block, std::size_t bytes) noexcept {
   {
     const std::lock_guard held(shared);
     shared.add_counts();
-    if (small) shared.take_blocks();  // this thread's lists are full: they begin anew
+    if (small) shared.take_blocks();  // this thread's lists are full, so their blocks move to the shared lists
     if (caching()) return shared.free.push(size, block);
   }
   ::operator delete(block, alignment);

@@ -15,31 +15,32 @@
 namespace mote {
 
 /// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter or 63
-/// bytes. Other threads' small blocks are counted with a delay: see allocate_block().
+/// bytes. Small blocks of other threads are counted with a delay (see allocate_block()).
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
   Index peak_bytes = 0;       ///< highest live_bytes since the start or reset_peak_memory()
-  Index cached_bytes = 0;     ///< freed, kept for the next request of the same size class: see allocate_block()
-  Index system_requests = 0;  ///< memory requests to the system: a warm training step adds none
+  Index cached_bytes = 0;     ///< in freed blocks, which are kept for the next request of the same size class
+  Index system_requests = 0;  ///< memory requests to the system; a training step adds none after the first ones
 };
 MemoryStats memory_stats();
 void reset_peak_memory();
 
-/// Returns every cached block to the system, except small ones that other threads keep: see allocate_block().
+/// Returns every cached block to the system, except small blocks that other threads keep (see allocate_block()).
 void release_memory();
 
-/// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
-/// either; `bytes` must be the same in both. Freed blocks are cached, by size class. Blocks in use and cached ones
-/// together stay within twice the most bytes that were in use since the last release_memory(). Where a new block would
-/// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block
-/// of every size that it ever had. On top of that each thread keeps up to 256 KiB of small blocks for itself, until it
-/// ends. With MOTE_ALLOC=system both call operator new and delete directly. Errors: std::bad_alloc when the system has
-/// no more, even after release_memory().
+/// Allocates a block of at least `bytes` bytes, 64-byte aligned, with undefined contents. free_block() frees the
+/// block. Any thread may call either function, and `bytes` must be the same in both calls. Freed blocks are cached by
+/// size class. The blocks in use and the cached blocks together stay within twice the most bytes that were in use
+/// since the last release_memory(). If a new block would exceed this limit, all cached blocks are first returned to
+/// the system. Without the limit, a model whose inputs vary in length would keep a block of every size that it ever
+/// used. In addition each thread keeps up to 256 KiB of small blocks for itself until it ends. With MOTE_ALLOC=system
+/// both functions call operator new and delete directly. Errors: std::bad_alloc if the system has no more memory, even
+/// after release_memory().
 void* allocate_block(std::uint64_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 
-/// Puts standard containers and shared_ptr, such as graph nodes, into cached blocks.
+/// An allocator that puts standard containers and shared_ptr, such as graph nodes, into cached blocks.
 template <class T>
 struct CachedAllocator {
   using value_type = T;
@@ -52,8 +53,8 @@ struct CachedAllocator {
 };
 
 namespace detail {
-/// Whether no other thread exists: then nobody needs a locked instruction, which costs as much as a hundred others. The
-/// C library knows; where it does not tell, there may be some.
+/// Whether this thread is the only one. If so, locked instructions are not needed, each of which costs as much as a
+/// hundred others. If the C library does not tell, the answer is false.
 inline bool one_thread() {
 #if __has_include(<sys/single_threaded.h>)
   return __libc_single_threaded != 0;
@@ -62,7 +63,7 @@ inline bool one_thread() {
 #endif
 }
 
-/// Adds n, and returns what was there before. What one thread wrote is visible to whoever adds after it.
+/// Adds n to `count` and returns the former value. Writes before a call are visible to threads that call later.
 template <class T>
 T count_up(std::atomic<T>& count, T n) {
   if (!one_thread()) return count.fetch_add(n, std::memory_order_acq_rel);
@@ -72,8 +73,8 @@ T count_up(std::atomic<T>& count, T n) {
 }
 }  // namespace detail
 
-/// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes share one block, so an
-/// array costs one allocation. Different threads may hold handles to one block.
+/// A handle to a reference-counted block. Copies share the block, and the last handle frees it. The count and the data
+/// are in one block, so an array costs one allocation. Different threads may hold handles to one block.
 class Storage {
  public:
   Storage() = default;
@@ -89,7 +90,7 @@ class Storage {
     return *this;
   }
   ~Storage() {
-    const bool sole_owner = unique();  // needs no atomic decrement
+    const bool sole_owner = unique();  // if so, no atomic decrement is needed
     if (sole_owner || (head_ && detail::count_up(head_->handles, -1l) == 1))
       free_block(head_, head_->bytes + sizeof(Head));
   }
@@ -97,7 +98,7 @@ class Storage {
   explicit operator bool() const { return head_ != nullptr; }
   void* data() const { return head_ + 1; }
   std::size_t bytes() const { return head_ ? head_->bytes : 0; }
-  /// True if no other handle exists: only then can writing not change another array's elements.
+  /// True if no other handle exists. Otherwise a write could change another array's elements.
   bool unique() const { return head_ && head_->handles.load(std::memory_order_acquire) == 1; }
   friend bool operator==(const Storage& a, const Storage& b) { return a.head_ == b.head_; }
 

@@ -1,4 +1,4 @@
-// Rows as lines of padded cells.
+// Formats the rows of a table as lines of padded cells.
 #include "engine/base/table.h"
 
 #include <algorithm>

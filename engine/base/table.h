@@ -1,4 +1,4 @@
-// Tables for a reader: cells in aligned columns; the digits of a count in groups.
+// Tables as text with aligned columns, and counts with their digits in groups.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ std::string grouped(Index n);
 
 using TableRow = std::vector<std::string>;
 
-/// A line for each row, columns two blanks apart and as wide as their widest cell. `sides` has an l or an r for each
-/// column, the side on which its cells stand; l where it ends. A row of one cell is a line between: no column is wider
-/// for it.
+/// The rows of a table as text, one line each. Columns are two spaces apart and as wide as their widest cell. `sides`
+/// has an l or an r for each column, which aligns the cells left or right. Columns beyond the end of `sides` are
+/// aligned left. A row of one cell is a line between the others and does not widen a column.
 std::string table_text(const std::vector<TableRow>& rows, std::string_view sides = "");
 
-/// The line of one row, its columns as wide as the cells of `widest`: for a table that is shown while it grows.
+/// The line of one row, with columns as wide as the cells of `widest`, for a table that is printed while it grows.
 std::string table_line(const TableRow& row, const TableRow& widest, std::string_view sides = "");
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// The version, which the build knows.
+// The version number, which the build defines.
 #include "engine/base/version.h"
 
 namespace mote {

@@ -1,9 +1,9 @@
-// Which mote a program is linked with.
+// The version of the library with which a program is linked.
 #pragma once
 
 namespace mote {
 
-/// "0.1.0": what CMakeLists.txt calls it. train/CHANGES.md says what each version changed in files and bits.
+/// The version in CMakeLists.txt, such as "0.1.0". train/CHANGES.md lists what each version changed in files and bits.
 const char* version();
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// What has a name in a list; the words of an enum, in one table for both directions: text_of(value) and
+// Lists whose entries have names. Enums with a table of words that serves both directions: text_of(value) and
 // from_text<Enum>(word).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace mote {
 
-/// The names of a list's entries, "red, green".
+/// The names of a list's entries as one text, such as "red, green".
 template <class List>
 std::string all_names(const List& list, const char* separator = ", ") {
   std::string all;
@@ -18,7 +18,7 @@ std::string all_names(const List& list, const char* separator = ", ") {
   return all;
 }
 
-/// The entry that has this name. Errors: "<what> 'blue' is none of red, green", where `also` stands before them.
+/// The entry with the given name. Errors: "<what> 'blue' is none of red, green". `also` is put before these names.
 template <class List>
 const auto& by_name(std::string_view what, const List& list, std::string_view name, std::string_view also = "") {
   for (const auto& entry : list)
@@ -27,7 +27,7 @@ const auto& by_name(std::string_view what, const List& list, std::string_view na
   throw Error(sentence.append(" '").append(name).append("' is none of ").append(also).append(all_names(list)));
 }
 
-/// How many letters of the longer one of two names are not the other's, at the same distance from an end.
+/// The number of letters of the longer name that are in neither the common prefix nor the common suffix of both names.
 inline std::size_t distance(std::string_view a, std::string_view b) {
   const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
@@ -41,7 +41,7 @@ struct Word {
   const char* name;
 };
 
-/// An enum opts in with a table beside it, which argument-dependent lookup finds:
+/// An enum with a table of words. The table is a function words() beside the enum, found by argument-dependent lookup:
 ///
 ///     enum class Color { red, green };
 ///     constexpr auto words(Color) {

@@ -8,7 +8,7 @@
 
 namespace mote::kernels {
 
-// Each is there if it was built.
+// Each function exists only if its table is part of this build.
 const Table& portable_table();
 const Table& avx2_table();
 const Table& avx512_table();
@@ -18,9 +18,9 @@ const Table& relaxed_table();
 
 namespace {
 
-/// Whether these kernels round a product and a sum together. WebAssembly's relaxed SIMD leaves that to the machine.
-/// With share = f + 1, lerp computes f (x - y) + x. Here that is (1 + h)^2 - (1 + 2 h) with h = 2^-12, times 2^i: h^2
-/// if it is rounded once, and 0 if the square is rounded first.
+/// Whether the table's multiply-add is fused, so that product and sum are rounded only once. WebAssembly's relaxed
+/// SIMD leaves this to the machine. With share = f + 1, lerp computes f (x - y) + x. Here that is ((1 + h)^2 - (1 + 2
+/// h)) 2^i with h = 2^-12. It is h^2 2^i if it is rounded once, and 0 if the square is rounded first.
 [[maybe_unused]] bool rounds_once(const Table& t) {
   constexpr Index n = 16;
   constexpr real h = real(1) / 4096;
@@ -52,7 +52,7 @@ std::vector<const Table*> available_tables() {
     tables.push_back(&avx512_table());
 #endif
 #if defined(MOTE_WITH_NEON)
-  tables.push_back(&neon_table());  // every 64-bit ARM has it
+  tables.push_back(&neon_table());  // every 64-bit ARM processor has NEON
 #endif
 #if defined(MOTE_WITH_SIMD128)
   tables.push_back(&simd128_table());
@@ -67,12 +67,15 @@ namespace {
 
 std::atomic<const Table*> chosen{nullptr};
 
-/// Not inlined: table() is asked before every kernel and would save registers for this each time.
+/// Not inlined, because table() is called before every kernel and would otherwise save registers for this code each
+/// time.
 [[gnu::noinline]] const Table& choose() {
   const std::vector<const Table*> tables = available_tables();
   const std::string& wanted = settings().simd;
   if (tables.empty()) {
-    throw Error("this processor has no instruction set of this build (MOTE_LIGHT), or its multiply-add is not fused");
+    throw Error(
+        "no kernels of this build run on this processor: it lacks their instruction set (build without MOTE_LIGHT), or "
+        "its multiply-add is not fused");
   }
   if (wanted.empty()) return *tables.back();
   std::string names;

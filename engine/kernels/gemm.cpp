@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
-/// One product, its options included.
+/// One matrix product with its optional bias.
 struct Product {
   const Table& t;
   Index m, n, k;
@@ -22,12 +22,12 @@ struct Product {
   const real* bias;
 };
 
-/// Rows [i, i_end) by columns [j, j_end) of C, with all of k.
+/// A region of C: rows [i, i_end) and columns [j, j_end).
 struct Region {
   Index i, i_end, j, j_end;
 };
 
-/// A region for the block of k that begins at p, with A and B as they lie in memory.
+/// The part of a region's product that belongs to the block of k from p on. A and B are not packed.
 inline TileBlock block_of(const Product& x, const Region& r, Index p) {
   const Index depth = std::min(sum_block, x.k - p);
   return {.rows = r.i_end - r.i,
@@ -43,28 +43,30 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p) {
           .bias = x.bias && p + depth == x.k ? x.bias + r.j : nullptr,
           .add = p > 0};
 }
-/// Lets it read packed panels of B, of which the first begins at b.
+/// Makes `block` read packed panels of B, the first of which begins at b.
 inline void set_panels(TileBlock& block, const real* b, Index width, Index panel) {
   block.b = b;
   block.b_k = block.width = width;
   block.b_panel = panel;
 }
 
-// What to pack.
+// Which matrices to pack.
 
-constexpr Index cached_b = 64 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
-constexpr Index most_columns = 1024;   // of packed B at a time, where k is short
-constexpr Index wide = 2048;           // columns that share a packed A
-constexpr Index most_rows = 1024;      // of a packed A
-constexpr Index slack = 16;            // packing may write one Vec too far
+constexpr Index cached_b = 64 * 1024;  // elements of packed B that stay in the L2 cache while all of A is read
+constexpr Index most_columns = 1024;   // most columns of B to pack at a time, reached if k is short
+constexpr Index wide = 2048;           // columns of B that are multiplied by the same packed A
+constexpr Index most_rows = 1024;      // most rows of A to pack at a time
+constexpr Index slack = 16;            // packing may write up to one Vec beyond the end
 
-/// The tiles load rows of B as vectors, so the columns of B must be adjacent; and where many rows of A pass over a B
-/// that outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache.
+/// Whether to pack B. Tiles load rows of B as vectors, so B must be packed if its columns are not adjacent. B is also
+/// packed if it outgrows the L1 cache and many rows of A are multiplied by it. A packed panel lies in few pages and
+/// spreads evenly over the sets of the cache.
 bool packs_b(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
 
-/// A is only broadcast, so any strides do. But lines of memory that lie whole pages apart share a few sets of the
-/// caches and do not stay there. So A is worth a copy if its rows lie like that and a tile has more rows than a set has
-/// lines, or if its columns do and several short tiles read the same lines one after the other.
+/// Whether to pack A. Tiles broadcast single elements of A, so A may have any strides. But cache lines that lie whole
+/// pages apart compete for a few sets of the cache and evict each other. So A is packed if its rows lie whole pages
+/// apart and a tile has more rows than a cache set has lines. A is also packed if its columns lie whole pages apart
+/// and several short tiles read the same lines one after the other.
 bool packs_a(const Product& x) {
   constexpr Index page = 4096 / sizeof(real), half_line = 32 / sizeof(real);
   const bool tall_tiles = x.t.gemm_rows > half_line;
@@ -72,13 +74,14 @@ bool packs_a(const Product& x) {
   return adjacent == 1 && apart % page == 0 && x.n >= 128 && x.k > 1;
 }
 
-/// How many columns of B to pack at a time, in whole panels.
+/// The number of columns of B to pack at a time, a multiple of the panel width.
 Index columns_at_once(const Product& x, Index columns, Index width) {
   const Index fit = std::min(cached_b / std::min(x.k, sum_block), most_columns) / width;
   return std::min(std::max<Index>(1, fit), ceil_div(columns, width)) * width;
 }
 
-/// Room for n packed elements, on the stack if they are few; null for none.
+/// Memory for n packed elements. Few elements lie in the object itself, and so on the stack. If n is 0, the pointer is
+/// null.
 class Packed {
  public:
   explicit Packed(Index n) {
@@ -95,7 +98,7 @@ class Packed {
   real* data_;
 };
 
-/// k = 0: zeros and the bias.
+/// The product for k = 0: zeros plus the bias.
 void empty_sum(const Product& x) {
   for (Index i = 0; i < x.m; ++i) {
     real* const c = x.c + i * x.c_row;
@@ -104,8 +107,9 @@ void empty_sum(const Product& x) {
   }
 }
 
-/// One block of k after the other. If not null, `a` is for a copy of A, for all columns of the region, and `b` for
-/// panels of `width` columns of B, `step` columns at a time.
+/// Computes a region, one block of k after the other. If `a` is not null, it is memory for packing A, once for all
+/// columns of the region. If `b` is not null, it is memory for packing B in panels of `width` columns, `step` columns
+/// at a time.
 void run_blocks(const Product& x, const Region& r, Index step, Index width, real* a, real* b) {
   for (Index p = 0; p < x.k; p += sum_block) {
     TileBlock rows = block_of(x, r, p);
@@ -116,7 +120,7 @@ void run_blocks(const Product& x, const Region& r, Index step, Index width, real
       block.a_row = rows.a_row;
       block.a_panel = rows.a_panel;
       if (b && !a && x.b.column == 1) {
-        block.copy = b;  // while it is multiplied
+        block.copy = b;  // the kernel packs B there while it multiplies
       } else if (b) {
         x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, width * block.k, b);
         set_panels(block, b, width, width * block.k);
@@ -126,7 +130,7 @@ void run_blocks(const Product& x, const Region& r, Index step, Index width, real
   }
 }
 
-/// Computes a region; nothing if it is empty.
+/// Computes a region, which may be empty.
 void run(const Product& x, const Region& r) {
   if (r.i >= r.i_end || r.j >= r.j_end) return;
   if (x.k == 0) return empty_sum(x);
@@ -144,9 +148,9 @@ void run(const Product& x, const Region& r) {
 // The split over threads.
 
 constexpr double multiply_add_ns = 1.0 / 32;
-constexpr Index worth_a_task = grain_for(multiply_add_ns);  // multiply-adds
+constexpr Index worth_a_task = grain_for(multiply_add_ns);  // in multiply-adds
 
-/// Equal parts of C, of which the last ones may be empty.
+/// C cut into `down` by `across` equal regions. The last regions may be smaller or empty.
 struct Parts {
   Index down, across;
   Index count() const { return down * across; }
@@ -157,20 +161,20 @@ struct Parts {
   }
 };
 
-/// About `wanted` parts. They are parts of the rows, as those of other loops are, so that each thread works on rows
-/// that it has in its cache. But every part packs all of B that it multiplies: where the rows are too few to pay for
-/// that, they are parts of the columns.
+/// Cuts C into about `wanted` parts. Usually the rows are cut, as in other loops, so that each thread works on rows
+/// that are in its cache. But every part packs all of the B that it needs. If the rows are too few to pay for this
+/// packing, the columns are cut instead.
 Parts split(const Product& x, Index wanted) {
   const bool few_rows = wanted > 1 && packs_b(x) && x.m < 192 * wanted;
   const Index across = few_rows ? std::clamp<Index>(x.n / 32, 1, wanted) : 1;
   return {std::clamp<Index>(wanted / across, 1, ceil_div(x.m, 8)), across};
 }
 
-/// The blocks of k as products of their own, side by side, which are then added in order. Where k counts the rows of a
-/// batch, as in a weight's gradient, each thread so reads the rows that it has in its cache.
+/// Computes the blocks of k as separate products in parallel, and then adds these products in order. In the gradient
+/// of a weight, k counts the rows of a batch, so each thread reads rows that are in its cache.
 void run_blocks_apart(const Product& x, const GemmBatch& batch) {
   const Index blocks = ceil_div(x.k, sum_block), size = x.m * x.n, across = std::clamp<Index>(x.n / 32, 1, 4);
-  const Parts parts{4 / across, across};  // of each: a few tasks per thread, and the last block may be short
+  const Parts parts{4 / across, across};  // of each block: a few tasks per thread, because the last block may be short
   const Storage memory(static_cast<std::size_t>(blocks * size) * sizeof(real));
   real* const sums = static_cast<real*>(memory.data());
   const double task_ns = static_cast<double>(size / parts.count() * sum_block) * multiply_add_ns;
@@ -193,14 +197,16 @@ void run_blocks_apart(const Product& x, const GemmBatch& batch) {
   });
 }
 
-/// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
-/// them is held up. If there are fewer products than that, each is split.
+/// Computes the products of a batch in parallel tasks. x describes all of them, apart from the offsets in `batch`.
+/// There are a few tasks per thread in case one thread is delayed, but only as many as are worth starting. If there
+/// are fewer products than tasks, each product is split.
 void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index work = std::max<Index>(1, x.m * x.n * x.k), most = threads();
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most;
   const Parts parts = split(x, ceil_div(wanted, batch.count));
-  const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block && work <= sum_block << 24;  // beside A, B; in 64 MiB
+  // Whether the products of the blocks of k are small beside A and B, and have at most 2^24 elements together.
+  const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block && work <= sum_block << 24;
   if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x, batch);
   const double task_ns = static_cast<double>(work) * multiply_add_ns;
   const Index grain = worth <= 1 ? batch.count : parts.count() > 1 ? 1 : grain_for(task_ns);
@@ -216,7 +222,7 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   });
 }
 
-/// Apart from gemm(), or a small product would save the registers that this one needs.
+/// Not inlined into gemm(), because a small product would then save registers that only this function needs.
 [[gnu::noinline]] void run_one(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row,
                                const real* bias) {
   const Product x{table(), m, n, k, a, b, c, c_row, bias};
@@ -226,9 +232,10 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
 }
 
 constinit thread_local std::span<const PackedWeight> packed_weights = {};
-constinit thread_local std::size_t next_packed = 0;  // a model asks for its weights in the same order every time
+constinit thread_local std::size_t next_packed = 0;  // where the search starts, as weights are used in a fixed order
 
-/// B packed by whoever has opened a UsePacked; null if it is not among them, or A or C are no whole rows.
+/// The PackedWeight of B from the innermost UsePacked. Null if B is not among its weights, or if A or C is not
+/// contiguous.
 [[gnu::noinline]] const PackedWeight* find_packed(Index m, Index n, Index k, const Matrix& a, const Matrix& b,
                                                   Index c_row) {
   const bool rows = a.column == 1 && (m == 1 || a.row == k) && c_row == n;
@@ -250,7 +257,7 @@ void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, 
   if (m == 0 || n == 0) return;
   if (m <= UsePacked::most_rows && !packed_weights.empty()) [[unlikely]]
     if (const PackedWeight* const w = find_packed(m, n, k, a, b, c_row)) return multiply_packed(m, a.data, *w, bias, c);
-  // Most products of a small model: one task, one block of the sum, B as it lies.
+  // Most products of a small model take this path: one task, one block of k, and neither A nor B packed.
   if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task) {
     const Product x{table(), m, n, k, a, b, c, c_row, bias};
     x.t.gemm_tiles(block_of(x, {0, m, 0, n}, 0));
@@ -283,12 +290,12 @@ PackedWeight pack_weight(Index n, Index k, const real* w, real* panels) {
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c) {
   const Product x{table(), m, w.n, w.k, {a, w.k, 1}, {w.panels, w.width, 1}, c, w.n, bias};
   const Index panel = w.width * w.k, panels = ceil_div(w.n, w.width);
-  Index rows = 1;  // of A at a time: as many as tiles of a single row's width can have
+  Index rows = 1;  // rows of A at a time: the most for which tiles are as wide as for a single row
   while (rows < m && x.t.gemm_width(rows + 1) == x.t.gemm_width(1)) ++rows;
-  // Panels are read at some 50 bytes a nanosecond, which a few rows hardly slow down.
+  // Panels are read at about 50 bytes per nanosecond, and a few rows of A hardly slow this down.
   const double nanoseconds = static_cast<double>(ceil_div(m, rows) * panel) * sizeof(real) / 50;
   parallel_for(panels, even_grain(panels, nanoseconds), [&](Index lo, Index hi) {
-    for (Index at = lo; at < hi; at += 2)  // as many as a tile of one row reads at a time
+    for (Index at = lo; at < hi; at += 2)  // two panels, which a tile of one row reads at the same time
       for (Index i = 0; i < m; i += rows)
         for (Index p = 0; p < w.k; p += sum_block) {
           const Index j = at * w.width, j_end = std::min(std::min(at + 2, hi) * w.width, w.n);

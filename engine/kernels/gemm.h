@@ -1,4 +1,4 @@
-// The matrix product on pointers and strides, and by a weight that is packed once for many of them.
+// The matrix product on pointers and strides, and the product by a weight that is packed once for many products.
 #pragma once
 
 #include <span>
@@ -13,53 +13,58 @@ struct Matrix {
   Index row, column;
 };
 
-/// Long sums are cut into blocks of this length: a chain of half a million additions would lose three digits, and one
-/// in float would stop growing at 2^24. The length is part of the promise of equal bits.
+/// The length of the blocks into which long sums are cut. A single chain of half a million additions would lose three
+/// digits, and a float sum of ones would stop growing at 2^24. The length is the same on every machine, because the
+/// bits of a result depend on it.
 constexpr Index sum_block = 512;
 
-/// C = A B with A [m, k], B [k, n] of any strides and C [m, n] contiguous in each row (row stride c_row).
-/// k is cut into blocks of sum_block. A block's sum is one chain of fused multiply-adds
-/// over ascending k, starting from zero; an element of C is the sum of its blocks, added in order. So it has the same
-/// bits for any instruction set and number of threads, and for any values in the other rows of A. k = 0 gives zeros.
-/// The bias [n], if there is one, is added to every row of C once, after the last k.
+/// C = A B with A [m, k], B [k, n] of any strides and C [m, n] contiguous in each row (row stride c_row). k is cut
+/// into blocks of sum_block. A block's sum is one chain of fused multiply-adds over ascending k, starting from zero;
+/// an element of C is the sum of its blocks, added in order. So an element has the same bits for any instruction set
+/// and number of threads, and for any values in the other rows of A. If k is 0, the sum is 0. The bias [n], if there
+/// is one, is added to every row of C once, after the last block.
 void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row,
           const real* bias = nullptr);
 
-/// Products of equal shapes: those of number i begin a[i], b[i] and i * c elements after the given pointers.
+/// Matrix products of equal shapes. A, B and C of product i begin a[i], b[i] and i * c elements after the pointers
+/// that are given to gemm_batch().
 struct GemmBatch {
   Index count;
   const Index *a, *b;
   Index c;
 };
-/// All products of a batch as one job for the threads.
+/// Computes all products of a batch in parallel.
 void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row);
 
-/// A weight W [n, k] in the order in which products of a few rows read it: panels of `width` outputs, each [k, width].
-/// Owns nothing.
+/// A weight W [n, k], rearranged into the order in which a product of a few rows reads it. It consists of panels of
+/// `width` outputs, each [k, width]. It owns no memory.
 struct PackedWeight {
-  const real* w;  ///< what it was made of
+  const real* w;  ///< the weight before packing
   Index n, k, width;
   const real* panels;
 };
-/// The width of the panels under the table in use: whole vectors of 16, so that packing writes nothing beyond a panel.
+/// The width of the panels for the kernel table in use. It is a whole number of registers, so packing writes nothing
+/// beyond a panel.
 Index packed_width(Index n);
-/// Elements of all panels.
+/// The number of elements of all panels together.
 Index packed_numel(Index n, Index k);
-/// Packs w [n, k], contiguous.
+/// Packs the contiguous weight w [n, k] into `panels`, which must have room for packed_numel(n, k) elements.
 PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
-/// C = A W^T + bias: A [m, k] and C [m, n], contiguous; bias [n] or null; k at least 1. The bits of gemm(). Meant
-/// for few rows: W is read once for every three or more rows of A.
+/// C = A W^T + bias with A [m, k] and C [m, n] contiguous, bias [n] or null, and k at least 1. The bits are those of
+/// gemm(). It is meant for few rows, because all of W is read again for every 2 to 7 rows of A, depending on the
+/// instruction set.
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
 
-/// During its lifetime, gemm() of a few rows by the transpose of one of these weights is multiply_packed(), for this
-/// thread: the same bits, at the speed of memory. A row at a time would otherwise pack W again for every row. The
-/// weights, their numbers and their panels must stay as they are meanwhile. Of nested ones the innermost is used.
+/// While a UsePacked lives, gemm() on this thread calls multiply_packed() if it multiplies few rows by the transpose
+/// of one of these weights. The bits are the same, and only memory bandwidth limits the speed. Without a UsePacked,
+/// products of one row at a time would pack W again for every row. The weights, their elements and their panels must
+/// not change meanwhile. If scopes nest, only the innermost one counts.
 class UsePacked {
  public:
   [[nodiscard]] explicit UsePacked(std::span<const PackedWeight> weights);
   ~UsePacked();
   UsePacked(const UsePacked&) = delete;
-  /// Rows that count as few.
+  /// The largest number of rows that counts as few.
   static constexpr Index most_rows = 8;
 
  private:

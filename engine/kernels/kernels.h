@@ -1,4 +1,4 @@
-// The table of kernels, one per instruction set, and how to get the one in use.
+// Table, the table of kernels for one instruction set, and table(), which returns the table in use.
 #pragma once
 
 #include <cstdint>
@@ -12,61 +12,68 @@ namespace mote::kernels {
 using Unary = void(const real* x, Index sx, real* y, Index n);
 /// y[i] = f(a[i * sa], b[i * sb]).
 using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, Index n);
-/// Part of the definition of a sum: the sums of so many rows, of so many blocks, and so on are added in order.
+/// The number of terms that a sum over rows adds in one chain. This many rows form a block, this many blocks form a
+/// larger block, and so on. The number is fixed, because the bits of a sum depend on it.
 constexpr Index sum_rows = 128;
 /// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
 
-/// A step of gradient descent by the running means of the gradient and of its square. Means below `smallest` become 0.
+/// The constants of an Adam step, which uses the running means of the gradient and of its square. Running means below
+/// `smallest` become 0. The formula is in target/descent.h.
 struct MomentsDescent {
   real decay1, weight1, decay2, weight2, decay, l2, step_size, correction2_sqrt, eps, smallest;
 };
-/// A step of gradient descent by a velocity, to which the gradient is added with a weight.
+/// The constants of a step of SGD with momentum. `weight`, 1 - dampening, multiplies the gradient in the velocity. The
+/// formula is in target/descent.h.
 struct VelocityDescent {
   real lr, l2, momentum, weight;
   bool nesterov, first;
 };
 
-/// The weights of a norm, null where there are none, and what it adds to the variance.
+/// The weight and bias of a norm, null if the norm has none, and eps, which is added to the variance.
 struct NormWeights {
   const real *weight, *bias;
   real eps;
 };
-/// What a norm's gradients are computed from: rows of dy and x, the weight or null, {mean, inv_std} of every row.
+/// The inputs of a norm's backward pass: rows of dy and x, the weight or null, and {mean, inv_std} of every row.
 struct NormInputs {
   const real *dy, *x, *weight, *stats;
 };
-/// Where they go, null where they are not wanted: dx is written, the others are added to.
+/// The outputs of a norm's backward pass. dx is overwritten, and d_weight and d_bias are added to. A gradient that is
+/// not wanted is null.
 struct NormGradients {
   real *dx, *d_weight, *d_bias;
 };
 
-/// One row's target of cross-entropy: `sharp` at one class and `spread` at all; the gradient is scaled by `scale`.
+/// The target probabilities of one row of cross-entropy. Every class has probability `spread`, to which class `index`
+/// adds `sharp`. The gradient is multiplied by `scale`.
 struct TargetRow {
   Index index;
   real sharp, spread, scale;
 };
 
-/// Products a_r . b_j of rows of `width` adjacent elements.
+/// The dot products a_r . b_j of the rows of two matrices. A row has `width` adjacent elements, and rows are a_row and
+/// b_row elements apart.
 struct RowProducts {
   const real* a;
   Index a_row;
   const real* b;
   Index b_row, width;
 };
-/// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
-/// these, or those with keep[lanes * j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and
-/// query r, such as its weight w, lies at w[lanes * j + r]. lanes is 16, or 1 for a single query in attention_weights
-/// and attention_sum_keys.
+/// Up to 16 queries of one attention head, and the keys that any of these queries sees (attends to). Without a mask or
+/// a window, query r sees the first `full` + r keys. With one, query r sees key j if keep[lanes * j + r] is not 0. A
+/// value of the pair of key j and query r, such as its weight w, lies at w[lanes * j + r]. lanes is 16, or 1 for a
+/// single query in attention_weights and attention_sum_keys.
 struct AttentionBlock {
   Index rows, keys, full, lanes;
-  const std::uint8_t* keep;  ///< or null
-  RowProducts products;      ///< of queries and keys
-  real scale;                ///< of these products
-  const real* bias;          ///< or null; bias[r - j] is added to the score of the pair
-  real* transposed;          ///< room for 16 * width elements of either products
+  const std::uint8_t* keep;  ///< null without a mask or a window
+  RowProducts products;      ///< the dot products of queries and keys
+  real scale;                ///< multiplies these products
+  const real* bias;          ///< null, or bias[r - j] is added to the score of query r and key j
+  real* transposed;          ///< scratch memory of 16 * width elements, for the wider rows of `products` and dy_v
 };
-/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y.
+/// The operands of a weighted sum of rows: the weights w, the rows x of `width` adjacent elements, and the rows y of
+/// the result.
 struct WeightedRows {
   const real *w, *x;
   Index x_row, width;
@@ -74,114 +81,122 @@ struct WeightedRows {
   Index y_row;
 };
 
-/// One block of k of a matrix product: C [rows, columns] = A [rows, k] B [k, columns], with k at most sum_block.
+/// One block of a matrix product: C [rows, columns] = A [rows, k] B [k, columns], with k at most sum_block. A longer k
+/// is cut into several blocks, whose products are added.
 struct TileBlock {
   Index rows, columns, k;
-  /// Element (r, p) of A is a[r * a_row + p * a_k]. Or A is packed, with a_panel from one row of tiles to the next, and
-  /// a_panel is 0 if it is not.
+  /// Element (r, p) of A is a[r * a_row + p * a_k]. If A is packed, each row of tiles has a panel of A, and the panels
+  /// are a_panel elements apart. If A is not packed, a_panel is 0.
   const real* a;
   Index a_row, a_k, a_panel = 0;
-  /// Element (p, j) of B is b[p * b_k + j]. Or B is packed in panels of `width` columns, b_panel from one to the next,
-  /// and element (p, j) of a panel is so; `width` is 0 if it is not.
+  /// Element (p, j) of B is b[p * b_k + j]. If B is packed, this holds within a panel of `width` columns, and the
+  /// panels are b_panel elements apart. If B is not packed, `width` is 0.
   const real* b;
   Index b_k, width = 0, b_panel = 0;
   real* c;
   Index c_row;
-  const real* bias;      ///< an element per column, added to C; or null
-  bool add;              ///< to what C holds, the blocks of k before this one; else C is set
-  real* copy = nullptr;  ///< if A and B are not packed: where to pack B for the rows of tiles after the first
+  const real* bias;      ///< null, or one element per column, which is added to C
+  bool add;              ///< adds to C, which holds the earlier blocks of k; otherwise C is overwritten
+  real* copy = nullptr;  ///< null, or memory for packing B; only if A and B are not packed
 };
 
 struct Table {
-  const char* name;  ///< as MOTE_SIMD gives it
+  const char* name;  ///< the value of MOTE_SIMD that selects this table
 
   // Element-wise (target/elementwise.h)
   Binary *add, *sub, *mul, *div, *maximum, *minimum, *pow;
   Unary *neg, *abs, *sign, *sqrt, *exp, *log, *sin, *cos, *tanh, *sigmoid, *relu, *gelu, *gelu_tanh, *silu;
-  /// Gradients that need x again: dx[i] from (dy[i], x[i]).
+  /// Gradients that are computed from the op's input x: dx[i] from (dy[i], x[i]).
   Binary *gelu_backward, *gelu_tanh_backward, *silu_backward;
-  /// Gradients that need y: dx[i] from (dy[i], y[i]).
+  /// Gradients that are computed from the op's result y: dx[i] from (dy[i], y[i]).
   Binary *relu_backward, *tanh_backward, *sigmoid_backward;
-  /// Both of gelu, for a backward pass that kept only x: y[i] = gelu(x[i]) and dx[i] from (dy[i], x[i]). dx may be dy.
+  /// The value and the gradient of gelu together, for a backward pass that has kept only x: y[i] = gelu(x[i]) and
+  /// dx[i] from (dy[i], x[i]). dx may be dy.
   void (*gelu_again)(const real* dy, const real* x, real* y, real* dx, Index n);
   void (*gelu_tanh_again)(const real* dy, const real* x, real* y, real* dx, Index n);
   /// y[i] = x[i] * (scale if bit i % 8 of keep[i / 8] is set, else 0); keep has an even number of bytes.
   void (*scale_kept)(const real* x, const std::uint8_t* keep, real scale, real* y, Index n);
 
-  // Reductions (target/rows.h). Accumulator i mod 16 takes element i; a fixed tree combines the sixteen.
+  // Reductions (target/rows.h). Element i goes into accumulator i mod 16, and a fixed tree combines the 16
+  // accumulators.
   Reduce *sum, *max, *min;
   real (*sum_squared_difference)(const real* x, real centre, Index n);
-  /// y[j] = sum over rows of x[r * stride + j]: r ascending, in blocks of 128 rows.
+  /// y[j] = the sum of x[r * stride + j] over rows r, in ascending order and in blocks of sum_rows rows.
   void (*sum_columns)(const real* x, Index rows, Index stride, real* y, Index columns);
 
-  // Rows of scores (target/softmax.h): one contiguous row of n; the output may be the input.
-  /// keep may be null; a fully masked row gives zeros. stats, if not null, receives {max, sum}.
+  // Softmax and cross-entropy (target/softmax.h) of one contiguous row of n elements. The output may overwrite the
+  // input.
+  /// y = softmax(x). Elements with keep[i] = 0 are masked: y is 0 there, so a fully masked row gives zeros. keep may
+  /// be null. stats, if not null, receives {max, sum of exp(x - max)}.
   void (*softmax)(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n);
   void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   void (*log_softmax)(const real* x, real* y, Index n);
   void (*log_softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   /// stats = {max, log(sum(exp(x - max)))}, so that log_softmax is x - stats[0] - stats[1].
   void (*log_sum_exp)(const real* x, real* stats, Index n);
-  /// The sum of log_softmax over the row.
+  /// The sum of log_softmax(x) over the row, from the stats of log_sum_exp().
   real (*sum_log_softmax)(const real* x, const real* stats, Index n);
-  /// dx = (softmax(x) - sharp onehot(index) - spread) scale.
+  /// dx = (softmax(x) - sharp one_hot(index) - spread) scale, from the stats of log_sum_exp().
   void (*cross_entropy_backward)(const real* x, const real* stats, const TargetRow& target, real* dx, Index n);
 
   // Norms (target/norm.h) of `rows` contiguous rows of n >= 1.
-  /// y = (x - mean) * inv_std * weight + bias; stats receives {mean, inv_std} of every row; rms_norm's mean is 0.
+  /// y = (x - mean) * inv_std * weight + bias. stats receives {mean, inv_std} of every row. The mean of rms_norm is 0.
   void (*layer_norm)(const real* x, const NormWeights& weights, real* y, real* stats, Index rows, Index n);
   void (*rms_norm)(const real* x, const NormWeights& weights, real* y, real* stats, Index rows, Index n);
   void (*layer_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
   void (*rms_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
 
   // Attention (target/attention.h), one block at a time.
-  /// w = softmax over the keys that a query sees, 0 for the others; each query's maximum and sum, unless they are null.
+  /// w = the softmax of a query's scores over the keys that the query sees, and 0 for the other keys. maxima and sums,
+  /// if not null, receive each query's largest score and sum of exponentials.
   void (*attention_weights)(const AttentionBlock& b, real* w, real* maxima, real* sums);
-  /// The same w from the maxima and sums.
+  /// Computes the same w again from the maxima and sums.
   void (*attention_recompute_weights)(const AttentionBlock& b, real* w, const real* maxima, const real* sums);
-  /// The gradient d of the products q_r . k_j from the weights w, whose own gradient is dy_r . v_j, times the scaled
-  /// dropout mask if that is not null.
+  /// d = the gradient of the dot products q_r . k_j. w are the attention weights. Their gradient is dy_r . v_j, times
+  /// the scaled dropout mask `dropout` if that is not null.
   void (*attention_score_gradient)(const AttentionBlock& b, const RowProducts& dy_v, const real* dropout, const real* w,
                                    real* d);
-  /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
+  /// y_r = the sum of w x_j over the keys j that query r sees, in ascending j. If `add`, the sum is added to y_r.
   void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
-  /// y_j += w x_r for the queries r that see key j, r ascending; rows of keys from `unset` on are set instead.
+  /// y_j += w x_r for the queries r that see key j, in ascending r. For keys from `unset` on, y_j holds no value yet
+  /// and starts at 0.
   void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s, Index unset);
 
   // Gradient descent (target/descent.h), in place on n contiguous elements.
   void (*descend_by_moments)(const MomentsDescent& s, real* value, const real* grad, real* m, real* v, Index n);
   void (*descend_by_velocity)(const VelocityDescent& s, real* value, const real* grad, real* velocity, Index n);
-  /// y += share (x - y), a running mean; with values below the smallest normal one as 0.
+  /// y += share (x - y), as for a running mean. Results whose magnitude is below the smallest normal number become 0.
   void (*lerp)(const real* x, real share, real* y, Index n);
 
   // Matrix product (target/gemm.h).
-  Index gemm_rows;  ///< the most rows of a tile
+  Index gemm_rows;  ///< the largest number of rows of a tile
   void (*gemm_tiles)(const TileBlock& t);
-  /// The width of tiles, and so of panels of B, for so many rows.
+  /// The number of columns of a tile, and so of a panel of B, in a product of `rows` rows.
   Index (*gemm_width)(Index rows);
-  /// Packs x in panels of `width` columns j, `panel` apart: out[p * width + j] = x[p * row + j * column] for p < k.
-  /// `out` has room for 16 elements more.
+  /// Packs x into panels of `width` columns, `panel` elements apart. In the first panel, out[p * width + j] = x[p *
+  /// row + j * column] for p < k. `out` must have room for 16 elements beyond the last panel.
   void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel,
                     real* out);
-  /// Packs A of a block, to which the block then refers. `out` has room for (rows + d) (k + 16), d = rows / gemm_rows +
-  /// 1.
+  /// Packs A of the block t into `out`, to which t then refers. `out` must have room for (rows + d) * (k + 16)
+  /// elements, where d = rows / gemm_rows + 1.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
 
   // The Mersenne Twister (target/twister.h; formulas: mersenne.h).
-  /// x[624 + i] for i in [0, n) from the 624 words before; x has room for 15 words more.
+  /// Computes x[624 + i] for i in [0, n), each from the 624 words before it. x must have room for 15 more words.
   void (*twist)(std::uint32_t* x, Index n);
   /// y[i] = x[i] tempered. y may be x.
   void (*temper)(const std::uint32_t* x, std::uint32_t* y, Index n);
-  /// Bit i % 8 of bits[i / 8] for i in [0, n): whether the low 53 bits of the tempered words 2 i (the high half) and
-  /// 2 i + 1 are below `limit`, which is at most 2^53. The last byte ends in zeros.
+  /// Sets bit i % 8 of bits[i / 8], for i in [0, n), if draw i is below `limit`, which is at most 2^53. Draw i is the
+  /// low 53 bits of the tempered words 2 i (the high half) and 2 i + 1. The unused bits of the last byte are 0.
   void (*bits_below_limit)(const std::uint32_t* x, std::uint64_t limit, std::uint8_t* bits, Index n);
 };
 
-/// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.
+/// The table in use: the one that MOTE_SIMD names, or else the fastest one that this processor supports. Errors: an
+/// unsupported MOTE_SIMD.
 const Table& table();
 /// Every table this processor supports, slowest first; tests cover all of them.
 std::vector<const Table*> available_tables();
-/// Uses `t` from now on. For tests: results do not change.
+/// Makes `t` the table in use. Only tests need this, because results do not depend on the table.
 void use_table(const Table& t);
 
 }  // namespace mote::kernels

@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-/// Its words are one stream x: x[i + 624] is made of x[i], x[i + 1] and x[i + 397].
+/// The words of the generator form one stream x. x[i + 624] is computed from x[i], x[i + 1] and x[i + 397].
 constexpr Index twist_length = 624, twist_middle = 397;
 
 template <class W>
@@ -17,7 +17,8 @@ MOTE_INLINE W twisted(W at, W next, W middle) {
   return middle ^ (y >> 1) ^ ((0u - (y & 1u)) & 0x9908B0DFu);
 }
 
-/// A word of the stream as it is drawn. Tempering makes single words evenly distributed, too.
+/// The random number that the generator returns for word y of the stream. Tempering makes single words evenly
+/// distributed, too.
 template <class W>
 MOTE_INLINE W tempered(W y) {
   y ^= y >> 11;

@@ -1,4 +1,5 @@
-// Activation functions: tanh, sigmoid, relu, leaky_relu, softplus, gelu (two forms), silu; pointwise, any of one's own.
+// Activation functions: tanh, sigmoid, relu, leaky_relu, softplus, gelu (two forms), silu. pointwise() makes an op
+// from any function of one element.
 #pragma once
 
 #include "engine/array/combine.h"
@@ -8,10 +9,10 @@
 namespace mote {
 
 namespace detail {
-/// What the gradient of a function needs: x, or y.
+/// Whether the gradient of y = f(x) is computed from x or from y.
 enum class Saved { input, result };
 
-/// The op y = f(x), whose gradient `backward` computes from dy and what is kept.
+/// The op y = f(x). It keeps x or y, from which `backward` computes the gradient, given dy.
 inline Tensor function(OpName name, const Tensor& x, kernels::Unary* f, kernels::Binary* backward, Saved saved) {
   Op op(name, x);
   const Array y = map(f, x.array());
@@ -33,17 +34,18 @@ inline Tensor sigmoid(const Tensor& x) {
   return detail::function("sigmoid", x, t.sigmoid, t.sigmoid_backward, detail::Saved::result);
 }
 
-/// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN. Keeps the result, which the next op mostly keeps anyway.
+/// max(x, 0). The gradient at exactly 0 is 0. NaN stays NaN. The op keeps the result for backward instead of x,
+/// because the next op usually keeps the same array anyway.
 inline Tensor relu(const Tensor& x) {
   return detail::function("relu", x, kernels::table().relu, kernels::table().relu_backward, detail::Saved::result);
 }
 
-/// An op from a formula: y = f(x), element by element, with the slope f'(x).
+/// Makes an op from a function f of one element and its derivative `slope`: y = f(x), element by element.
 ///
 ///     const Tensor y = pointwise("arcsinh", x, [](real x) { return std::asinh(x); },
 ///                                [](real x) { return 1 / std::sqrt(x * x + 1); });
 ///
-/// Both may capture plain numbers, by value. gradcheck() finds a slope that does not belong to f.
+/// Both functions may capture plain numbers by value. gradcheck() reports a slope that is not the derivative of f.
 template <class F, class Slope>
 Tensor pointwise(OpName name, const Tensor& x, const F& f, const Slope& slope) {
   static_assert(std::is_trivially_copyable_v<Slope>, "the slope captures plain numbers alone, by value");
@@ -54,7 +56,7 @@ Tensor pointwise(OpName name, const Tensor& x, const F& f, const Slope& slope) {
                    });
 }
 
-/// x where it is positive, else negative_slope x. The gradient at 0 is negative_slope, as in PyTorch.
+/// x where x is positive, otherwise negative_slope x. The gradient at 0 is negative_slope, as in PyTorch.
 inline Tensor leaky_relu(const Tensor& x, Real negative_slope = 0.01) {
   const real below = static_cast<real>(negative_slope);
   return pointwise(
@@ -67,15 +69,16 @@ inline Tensor softplus(const Tensor& x) {
   Op op("softplus", x);
   const auto f = [](real x) { return (x > 0 ? x : x < 0 ? 0 : x) + math::log1p(math::exp(-std::abs(x))); };
   return op.record(combine<Array>(x.array(), f), save(x), [](const Array& dy, Grads& dx, const Array& x) {
-    dx.add(0, dy * map(kernels::table().sigmoid, x));  // its slope is sigmoid(x)
+    dx.add(0, dy * map(kernels::table().sigmoid, x));  // the derivative is sigmoid(x)
   });
 }
 
-/// Which GELU: the exact one, or the tanh approximation that GPT-2 was trained with.
+/// The two forms of GELU: the exact one, and the tanh approximation that GPT-2 was trained with.
 enum class GeluForm { exact, tanh };
 
-/// x Phi(x) with Phi the normal distribution function (1 + erf(x / sqrt 2)) / 2; or, with GeluForm::tanh,
-/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). They differ by less than 5e-4. Source: Hendrycks and Gimpel 2016.
+/// x Phi(x), where Phi(x) = (1 + erf(x / sqrt 2)) / 2 is the normal distribution function. GeluForm::tanh computes
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) instead. The two forms differ by less than 5e-4. Source: Hendrycks
+/// and Gimpel 2016.
 inline Tensor gelu(const Tensor& x, GeluForm form = GeluForm::exact) {
   const kernels::Table& t = kernels::table();
   const bool exact = form == GeluForm::exact;

@@ -1,4 +1,4 @@
-// Along, which finds elements by an index along one axis: for gather, argmax, sort and what runs along an axis.
+// Along, which finds elements by an index along one axis. gather, argmax, sort, cumsum and other ops use it.
 #pragma once
 
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace mote::detail {
 
-/// Where the elements of x, contiguous, lie that an index of shape `index` selects along an axis: NumPy's
-/// take_along_axis. Position i of the index belongs to a line of x along the axis; element j of it is at line(i) + j *
-/// step.
+/// Finds the elements of a contiguous x that an index selects along an axis, as in NumPy's take_along_axis. `index`
+/// is the shape of the index. Position i of the index, in row-major order, belongs to one line of x along the axis.
+/// Element j of this line has the offset line(i) + j * step in x.
 struct Along {
   Index step;
   Layout lines;
@@ -30,7 +30,7 @@ struct Along {
     for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[line(i) + index.data()[i] * step];
     return y;
   }
-  /// x with y, of the index's shape, added to it in row-major order.
+  /// x with y added to the elements that the index selects, in row-major order. y has the shape of the index.
   Array put(Array x, const IntArray& index, const Array& y) const {
     real* const to = x.mutate();
     const Array from = y.contiguous();

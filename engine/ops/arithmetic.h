@@ -1,4 +1,4 @@
-// + - * / and negation with broadcasting. The first file to read about ops.
+// + - * / and negation with broadcasting. To learn how ops are written, read this file first.
 #pragma once
 
 #include "engine/autograd/op.h"
@@ -41,13 +41,13 @@ inline Tensor div(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// -x. Its rule need not ask dx.wants(0): an op without a tracked input records no rule.
+/// -x. Its rule need not ask dx.wants(0), because an op without a tracked input records no rule.
 inline Tensor neg(const Tensor& x) {
   Op op("neg", x);
   return op.record(-x.array(), [](const Array& dy, Grads& dx) { dx.add(0, -dy); });
 }
 
-/// x + s and x * s for a plain number, without an array for s.
+/// x + s and x * s for a plain number s. No array is made for s.
 inline Tensor add(const Tensor& x, real s) {
   Op op("add", x);
   return op.record(x.array() + s, [](const Array& dy, Grads& dx) { dx.add(0, dy); });
@@ -72,8 +72,9 @@ inline Tensor operator-(Number auto s, const Tensor& x) { return sub(Tensor(s), 
 inline Tensor operator*(Number auto s, const Tensor& x) { return mul(x, static_cast<real>(s)); }
 inline Tensor operator/(Number auto s, const Tensor& x) { return div(Tensor(s), x); }
 
-// These rebind the name on the left to a new tensor, recorded like any other: nothing is changed in place, and a leaf
-// on the left is no longer a leaf. To update a weight by hand, use a Parameter and its set().
+// These operators assign a new tensor, recorded like any other, to the variable on the left. Nothing is changed in
+// place. If the variable was a leaf, it is a leaf no longer. To update a weight by hand, use a Parameter and its
+// set().
 namespace detail {
 inline Tensor& rebind(Tensor& a, Tensor y) {
   if (a.node() && y.node()) y.node()->replaced_leaf = a.node()->leaf || a.node()->replaced_leaf;  // for grad()'s error
@@ -85,7 +86,7 @@ inline Tensor& operator-=(Tensor& a, const Tensor& b) { return detail::rebind(a,
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return detail::rebind(a, mul(a, b)); }
 inline Tensor& operator/=(Tensor& a, const Tensor& b) { return detail::rebind(a, div(a, b)); }
 
-/// A Parameter itself, and nothing that converts to one.
+/// The type Parameter itself, and no type that converts to Parameter.
 template <class P>
 concept AParameter = std::same_as<P, Parameter>;
 template <AParameter P>

@@ -1,4 +1,4 @@
-// The attention op: what it takes, checks, records, and sends back.
+// The attention op: checks the inputs, brings them into one form, and records the op and its backward rule.
 #include "engine/ops/attention.h"
 
 #include <algorithm>
@@ -18,52 +18,55 @@ template <class A>
 HeadView<const typename A::Element> view_of(const A& x) {
   return {x.data(), x.stride(0), x.stride(1), x.stride(2)};
 }
-/// The heads of x [B, T, heads, width] from `first` on, to be filled.
+/// A view for writing to x [B, T, heads, width], from head `first` on.
 HeadView<real> view_to_fill(Array& x, Index first = 0) {
   real* const data = x.mutate() + first * x.stride(2);
   return {data, x.stride(0), x.stride(2), x.stride(1)};
 }
-/// Heads side by side as an axis of views: [B, T, heads width] -> [B, heads, T, width].
+/// Splits heads that lie side by side, as a view: [B, T, heads width] -> [B, heads, T, width].
 Array apart(const Array& x, Index heads) {
   const Shape& s = x.shape();
   return x.reshape({s[0], s[1], heads, s[2] / heads}).transpose(1, 2);
 }
-/// x with adjacent elements in every row.
+/// x, copied if the elements of its rows are not adjacent.
 Array with_rows(const Array& x) { return x.shape()[-1] <= 1 || x.stride(-1) == 1 ? x : x.contiguous(); }
 
 void require_heads(const Heads& heads) {
   check_in("attention", heads.queries <= Shape::max_numel, heads.queries, " heads are too many");
-  check_in("attention", heads.queries >= 1 && heads.keys >= 1 && heads.queries % heads.keys == 0, heads.queries,
-           " heads of queries cannot share ", heads.keys, " of keys");
+  check_in("attention", heads.queries >= 1 && heads.keys >= 1 && heads.queries % heads.keys == 0, "the ", heads.queries,
+           " heads of queries must be a multiple of the ", heads.keys, " heads of keys, and both at least 1");
 }
 
 void require_mask(const Mask& mask, const Shape& weights) {
   check_in("attention", !mask.defined() || mask.layout().expands_to(weights), "mask ",
            mask.defined() ? mask.shape() : Shape{}, " does not broadcast to [..., H, Tq, Tk] = ", weights,
-           "; key_padding() makes one of a mask [B, Tk] of the keys that may be attended to");
+           "; pass a padding mask [B, Tk] as key_padding(mask)");
 }
 
-/// What a cache does not go together with.
+/// Errors: inputs or options that a cache cannot be combined with.
 void require_cacheable(const Array& q, const Array& k, const AttentionOptions& o, const KeyValueCache& cache) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
   check(o.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
   check(!o.mask.defined(), "a cache takes no mask");
-  check(o.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
-  check(cache.window() == o.window, "the cache is for a window of ", cache.window(), ", not ", o.window);
-  check(q.shape()[2] == k.shape()[2], "with a cache q ", q.shape(), " and k ", k.shape(), " must have the same length");
+  check(o.dropout.value_or(0) == 0, "a cache takes no dropout: set dropout to 0, or call eval() on the model");
+  check(cache.window() == o.window, "the cache was made with window ", cache.window(), ", but options.window is ",
+        o.window);
+  check(q.shape()[2] == k.shape()[2], "with a cache q ", q.shape(), " and k ", k.shape(),
+        " must have the same length, the last extent but one");
 }
 
-/// The inputs of one attention, [B, H, T, width], checked against the options, and what is to be done with them.
+/// The inputs of one attention, [B, H, T, width], checked against the options, and the plan for them.
 struct Inputs {
-  Array q, k, v;                           // k and v after the rows of a cache
-  std::optional<KeyValueCache> next = {};  // the cache with their rows
+  Array q, k, v;                           // with a cache, k and v include its rows
+  std::optional<KeyValueCache> next = {};  // the cache with the new rows appended
   AttentionPlan plan = {};
 
   Inputs(const Array& queries, const Array& keys, const Array& values, const AttentionOptions& o,
          const Generator* random, KeyValueCache* cache)
       : q(with_rows(queries)), k(with_rows(keys)), v(with_rows(values)) {
     o.require("attention");
-    check(random != nullptr || o.dropout.value_or(0) == 0, "dropout needs a generator");
+    check(random != nullptr || o.dropout.value_or(0) == 0,
+          "dropout needs a Generator: attention(q, k, v, options, random)");
     if (cache) {
       require_cacheable(q, k, o, *cache);
       next = cache->appended(k, v);
@@ -98,7 +101,8 @@ AttentionPass pass_of(const AttentionPlan& plan, const Array& q, const Array& k,
   return pass;
 }
 
-/// Gradients of q, k and v in arrays [B, T, heads, width]: one each, or one with all their heads.
+/// Sends the gradients of q, k and v. They are computed in one array [B, T, heads, width] each, or in a single array
+/// with all heads if q, k and v are packed.
 void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) {
   const Array rows = with_rows(p.packed ? apart(dy, p.heads) : dy);
   if (p.packed) {
@@ -122,7 +126,7 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     if (sums[i].defined()) dx.add(i, sums[i].transpose(1, 2));
 }
 
-/// Shows observers the weights that they want to see, which the formula computes for them.
+/// Shows observers the scores and weights that they want to see. The formula computes these values for them.
 void show_weights(const Inputs& in, const AttentionOptions& o, const Generator* random) {
   const auto wanted = [](const char* value) { return wanted_value(value) != Want::nothing; };
   if (!wanted("scores") && !wanted("weights") && !wanted("dropped_weights")) return;
@@ -130,7 +134,7 @@ void show_weights(const Inputs& in, const AttentionOptions& o, const Generator* 
   std::vector<std::pair<const char*, Tensor>> values;
   {
     const NoGrad no_grad;
-    const During<Observer*> unseen(thread_context.observer, nullptr);  // its ops are no part of the program
+    const During<Observer*> unseen(thread_context.observer, nullptr);  // hides the formula's ops from observers
     const Generator same;
     if (random) same.set_state(random->get_state());
     plain_weights(in.q, in.k, o, same, [&](const char* value, const Tensor& x) {
@@ -146,14 +150,14 @@ void show_heads(const Array& y) {
   if (wanted_value("heads") != Want::nothing) show_value("heads", y);
 }
 
-/// Whether an observer changes a value inside: then the formula runs.
+/// Whether an observer wants to change a value inside attention. If so, the formula runs instead of the fused op.
 bool changed_inside() {
   for (const char* const value : {"scores", "weights", "dropped_weights", "heads"})
     if (wanted_value(value) == Want::to_change) return true;
   return false;
 }
 
-/// Computes and records the opened op.
+/// Computes the fused op, which is already open, and records it.
 Tensor attend(Op& op, Inputs in, const AttentionOptions& o, const Generator* random, KeyValueCache* cache) {
   const AttentionPlan& p = in.plan;
   show_weights(in, o, random);
@@ -179,7 +183,7 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& o, const Generator* ran
   return result;
 }
 
-/// The one form: q [B, H, Tq, d], k [B, Hkv, Tk, d], v [B, Hkv, Tk, dv].
+/// Attention in the form to which all others are brought: q [B, H, Tq, d], k [B, Hkv, Tk, d], v [B, Hkv, Tk, dv].
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const Generator* random,
               KeyValueCache* cache) {
   if (changed_inside()) [[unlikely]] {
@@ -194,29 +198,32 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   return attend(op, Inputs(q.array(), k.array(), v.array(), o, random, cache), o, random, cache);
 }
 
-/// The axes before heads.
+/// The extents of the axes before heads.
 Shape leading(const Tensor& x) { return x.dim() > 3 ? x.shape().without(-1).without(-1).without(-1) : Shape{}; }
 Index heads_of(const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; }
 Shape joined(const Shape& lead, Index heads, Index length, Index width) {
   return lead.insert(-1, heads).insert(-1, length).insert(-1, width);
 }
 
-/// The leading axes of all three. Errors: sizes that do not fit each other.
+/// The leading axes of q, k and v, broadcast together. Errors: sizes that do not fit each other.
 Shape checked_leading(const Tensor& q, const Tensor& k, const Tensor& v) {
   const During<const char*> named(thread_context.op, "attention");
   for (const Tensor* x : {&q, &k, &v}) x->array().require();
-  check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
-        " need a length and a width");
-  check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in width, the last extent");
-  check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in length, the last extent but one");
+  check(q.dim() >= 2, "q ", q.shape(), " needs at least 2 axes, [..., length, width]");
+  check(k.dim() >= 2, "k ", k.shape(), " needs at least 2 axes, [..., length, width]");
+  check(v.dim() >= 2, "v ", v.shape(), " needs at least 2 axes, [..., length, width]");
+  check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " must have the same width, the last extent");
+  check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(),
+        " must have the same length, the last extent but one");
   check(heads_of(k) == heads_of(v), "k ", k.shape(), " and v ", v.shape(),
-        " differ in the number of heads, the third extent from the end");
+        " must have the same number of heads, the third extent from the end");
   check(heads_of(k) > 0 ? heads_of(q) % heads_of(k) == 0 : heads_of(q) == 0, "the ", heads_of(q), " heads of q ",
         q.shape(), " must be a multiple of the ", heads_of(k), " heads of k ", k.shape());
   return broadcast(broadcast(leading(q), leading(k)), leading(v));
 }
 
-/// Heads on an axis of their own: other leading axes than B become one, and come back in the result.
+/// Attention with heads on an axis of their own. Leading axes other than a single B are merged into one, and the
+/// result gets them back.
 Tensor over_axis(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const Generator* random,
                  KeyValueCache* cache) {
   const Shape lead = checked_leading(q, k, v);
@@ -240,7 +247,7 @@ Tensor over_axis(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   return reshape(attend(queries, keys, values, options, random, nullptr), result);
 }
 
-/// Heads side by side in the last axis.
+/// Attention with heads side by side in the last axis.
 Tensor over_heads(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& o,
                   const Generator* random, KeyValueCache* cache) {
   require_heads(heads);

@@ -1,4 +1,5 @@
-// Attention's backward pass: weights are recomputed block by block, and sums over queries go on from block to block.
+// Attention's backward pass. Weights that were not saved are recomputed for one block of queries at a time. Sums over
+// queries continue from block to block.
 #include <algorithm>
 #include <cmath>
 
@@ -9,13 +10,14 @@
 namespace mote::detail {
 namespace {
 
-/// The gradients of one head of k and v, to which blocks of queries add; data is null where one is not wanted.
+/// The gradients of one head of k and v, to which each block of queries adds. `data` is null for a gradient that is
+/// not wanted.
 struct KeyGradients {
   HeadView<real> k, v;
-  Index unset = 0;  // the first key whose rows hold nothing yet: the block that comes first sets them
+  Index unset = 0;  // rows of keys from here on hold nothing yet, so a block sets them
 };
 
-/// y += w^T x for the block's keys, with a row of x per query, where masked pairs must be skipped.
+/// y += w^T x for the block's keys, with a row of x per query. Masked pairs are skipped one by one.
 void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w, const HeadView<const real>& x,
                          Index width, const HeadView<real>& y) {
   for (Index r = 0; r < at.rows(); ++r)
@@ -26,7 +28,8 @@ void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w,
       for (Index c = 0; c < width; ++c) to[c] = std::fma(w[(j - at.lo) * block_rows + r], from[c], to[c]);
     }
 }
-/// The same, guarded or not; rows of keys from `unset` on are set.
+/// y += w^T x as above, with masked pairs skipped only if the pass is guarded. Rows of keys from `unset` on are set,
+/// not added to.
 void sum_queries(const AttentionPass& p, const Block& at, const kernels::AttentionBlock& block, const real* w,
                  const HeadView<const real>& x, Index width, const HeadView<real>& y, Index unset) {
   if (!y.data) return;
@@ -36,7 +39,8 @@ void sum_queries(const AttentionPass& p, const Block& at, const kernels::Attenti
                                          unset - at.lo);
 }
 
-/// dP = dy V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K; dV += P'^T dy, dK += dS^T Q, where ' applies dropout.
+/// The gradients of one block of queries: dP = dy V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, dV += P'^T dy, dK
+/// += dS^T Q. P are the weights, and ' applies dropout.
 void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<const real>& dy, const real* saved,
                        const HeadView<real>& dq, KeyGradients& to, const BlockMemory& m) {
   const kernels::Table& t = kernels::table();
@@ -54,8 +58,9 @@ void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<c
   to.unset = std::max(to.unset, at.hi);
 }
 
-/// All of one head of keys. The queries of all heads that share it are the terms of one long sum, cut into blocks of
-/// sum_block as everywhere: the first is added up in the gradients themselves, each later one apart.
+/// The gradients of one head of keys and values. The queries of all heads that share it are the terms of one long
+/// sum, which is cut into blocks of sum_block like every long sum. The first block is summed in the gradients
+/// themselves. Each later block is summed in separate memory and then added.
 void backward_of_keys(const AttentionPass& p, Index b, Index g, const HeadView<const real>& dy, const real* saved,
                       const HeadView<real>& dq, const KeyGradients& total, const BlockMemory& m) {
   const auto clear = [&](const KeyGradients& x, Index from, Index end) {

@@ -1,4 +1,5 @@
-// Attention's forward pass without the [Tq, Tk] matrix, block of queries by block; and what both passes do with one.
+// Attention's forward pass, one block of queries at a time, without the [Tq, Tk] matrix. Also the steps on one block
+// that both passes share.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,7 @@
 
 namespace mote::detail {
 
-/// The 16 bits from `at` on, out of `count`; beyond the last 0.
+/// The 16 bits from bit `at` on. Bits beyond the first `count` are 0.
 static std::uint32_t sixteen_bits(const std::uint8_t* bits, Index at, Index count) {
   std::uint32_t word = 0;
   for (Index byte = at / 8; byte < at / 8 + 3 && byte * 8 < count; ++byte)
@@ -26,14 +27,14 @@ kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const B
       for (Index j = 0; j < n; ++j) m.keep()[j * lanes + r] = j >= first && j < end && (!mask || mask[j]);
     }
   }
-  if (p.slopes) {  // -slope |distance| of query r and key j, at [n - 1 + r - j]
+  if (p.slopes) {  // the bias of query r and key j, -slope |distance|, lies at bias[n - 1 + r - j]
     const Index first = at.begin + p.shift() - at.lo - (n - 1);
     for (Index i = 0; i < n + lanes - 1; ++i) m.bias[i] = -p.slopes[at.h] * static_cast<real>(std::abs(first + i));
   }
   if (p.bits) {
     const Index weights = p.batch * p.heads * p.queries * p.keys;
     for (Index first = 0; first < n; first += 16) {
-      std::uint32_t kept[block_rows] = {};  // a row's bits for 16 keys: the rows below are then one vector
+      std::uint32_t kept[block_rows] = {};  // a row's bits for 16 keys, so that the loop over rows is vectorized
       for (Index r = 0; r < rows; ++r)
         kept[r] = sixteen_bits(p.bits, p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + first, weights);
       for (Index j = 0; j < std::min<Index>(16, n - first); ++j)
@@ -59,12 +60,12 @@ const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, r
   return dropout;
 }
 
-/// sum_keys() where masked pairs must be skipped.
+/// sum_keys() with masked pairs skipped one by one.
 static void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lanes, const real* w,
                              const HeadView<const real>& x, Index width, real* y, Index y_row) {
   for (Index r = 0; r < at.rows(); ++r)
     for (Index c = 0; c < width; ++c) {
-      real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
+      real total = -real(0), sum = 0;  // -0 + x is x, also for x = 0 and x = -0
       for (Index j = at.lo; j < at.hi; ++j) {
         if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) {
           total += sum;
@@ -77,7 +78,7 @@ static void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lane
     }
 }
 
-/// The sum over keys is cut into blocks of sum_block by their positions, as everywhere.
+/// The sum over keys is cut into blocks of sum_block by the keys' positions, like every long sum.
 void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,
               const HeadView<const real>& x, Index width, real* y, Index y_row) {
   if (p.guarded) return guarded_sum_keys(p, at, block.lanes, w, x, width, y, y_row);

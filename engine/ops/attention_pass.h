@@ -1,4 +1,4 @@
-// One pass of attention, forward or back: what it is to do, where its arrays lie, its blocks of queries, their memory.
+// One forward or backward pass of attention: its plan, its arrays, its blocks of queries, and their working memory.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mote::detail {
 
-constexpr Index block_rows = 16;  // queries of a block: the kernels' lanes
+constexpr Index block_rows = 16;  // queries per block, one in each lane of the kernels
 
 /// Queries [begin, end), at most 16, of head h of batch entry b, and the keys [lo, hi) that any of them sees.
 struct Block {
@@ -23,38 +23,40 @@ struct Block {
 /// The sizes and switches of one attention: all that backward needs besides its arrays.
 struct AttentionPlan {
   Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
-  real scale = 1;       // of the products of queries and keys
-  real kept_scale = 1;  // of a weight that dropout keeps: 1 / (1 - dropout)
+  real scale = 1;       // factor of the products of queries and keys
+  real kept_scale = 1;  // factor of a weight that dropout keeps: 1 / (1 - dropout)
   Index window = 0;
-  Index first_key = 0;  // the position of the first key: a cache with a window forgets those before it
+  Index first_key = 0;  // position of the first key, above 0 if a cache with a window has dropped keys
   bool causal = false;
   bool packed = false;  // queries, keys and values are side by side in one array, and so are their gradients
 
-  Index group() const { return kv_heads > 0 ? heads / kv_heads : 1; }  // heads of queries that share one of keys
+  Index group() const { return kv_heads > 0 ? heads / kv_heads : 1; }  // heads of queries that share one head of keys
   /// Positions count from the first key; query i has position i + shift().
   Index shift() const { return keys - queries; }
-  /// Keys that query i's position lets it see: [first, end).
+  /// The keys [first, end) that query i may see by its position, before the mask.
   Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
   Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
   Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
-  /// The index of its first key is a multiple of 16: sums over keys run in 16 lanes by absolute position.
+  /// The block of queries [begin, end). The index of its first key is a multiple of 16, because sums over keys run in
+  /// 16 lanes by absolute position.
   Block block(Index b, Index h, Index begin, Index end) const {
     return {b, h, begin, end, first(begin) / 16 * 16, this->end(end - 1)};
   }
 
   Index weights_size() const { return (queries + block_rows - 1) / block_rows * block_rows * keys; }
-  /// Whether forward keeps its weights for backward, which else computes them again: where they take no more memory
-  /// than q and k do, so memory still grows with Tq + Tk. Backward must cut its queries into the same blocks. Without,
-  /// a step of bench's model S0 takes 5 % longer, one of S3 as long.
+  /// Whether forward saves its weights for backward, which otherwise recomputes them. They are saved only if they
+  /// take no more memory than q and k, so memory still grows with Tq + Tk. Backward must also cut its queries into
+  /// the same blocks. Without saved weights, a training step of the benchmark's model S0 takes 5 % longer, and a step
+  /// of S3 takes as long.
   bool saves_weights() const {
     return queries > 1 && keys > 0 && (group() == 1 || queries % block_rows == 0) &&
            weights_size() <= (queries + keys) * width;
   }
-  /// Elements that forward keeps of a head.
+  /// The number of elements that forward saves per head.
   Index saved_size() const { return saves_weights() ? weights_size() : 2 * queries; }
 };
 
-/// Rows of heads in memory, [B, H, T, width], whose elements are adjacent: a pointer and strides, which own nothing.
+/// A non-owning view of an array [B, H, T, width]: a pointer and strides. The elements of a row are adjacent.
 template <class T>
 struct HeadView {
   T* data = nullptr;
@@ -70,17 +72,19 @@ struct AttentionPass : AttentionPlan {
   const std::uint8_t* bits = nullptr;      // dropout's choices for all weights, eight to a byte: 1 = kept
   bool guarded = false;                    // sums skip masked pairs one by one: see masks_pairs()
 
-  /// Whether a mask or a window may hide a key from a query that its position lets see it. The fast sums multiply such
-  /// pairs (not those that causality hides) by a weight or gradient of 0; but 0 times NaN or infinity is NaN. So a pass
-  /// that masks pairs looks at the rows it is to multiply, and if any is not finite, it skips masked pairs one by one,
-  /// in the order of the fast sums: queries that see no such row get the same bits.
+  /// Whether a mask or a window may hide pairs of a query and a key. The fast sums leave out pairs that causality
+  /// hides, but they multiply pairs that a mask or a window hides by a weight or gradient of 0, and 0 times NaN or
+  /// infinity is NaN. So a pass that masks pairs first checks the rows that it will multiply. If any row is not
+  /// finite, the pass is guarded: its sums skip masked pairs one by one, in the order of the fast sums. Queries that
+  /// see no such row get the same bits either way.
   bool masks_pairs() const { return mask.data || window > 0; }
   bool sees(Index b, Index h, Index i, Index j) const {
     return j >= first(i) && j < end(i) && (!mask.data || mask.at(b, h, i)[j]);
   }
 };
 
-/// What forward keeps of a block for backward: its weights, or each query's maximum and sum.
+/// The results of a block that forward saves for backward: its weights, or the maximum and sum of each query's
+/// softmax.
 template <class T>
 struct SavedBlock {
   T *weights = nullptr, *maxima = nullptr, *sums = nullptr;
@@ -96,7 +100,8 @@ struct SavedBlock {
   }
 };
 
-/// Where the values of one block lie, key by key and `lanes` queries to a key; null what the pass does not need.
+/// The working memory of one block. Values of pairs lie key by key, with `lanes` queries for each key. Pointers that
+/// the pass does not need are null.
 struct BlockMemory {
   Index lanes;
   real *weights, *gradient, *dropout, *bias, *transposed, *keep_bytes;
@@ -126,8 +131,8 @@ struct BlockMemory {
   }
 };
 
-/// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for(). Unused lanes
-/// cost the same.
+/// The rough time of one block in nanoseconds, for grain_for(). Its products have `columns` columns in all. Unused
+/// lanes cost the same.
 inline double block_time(const AttentionPlan& p, Index columns) {
   const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
   return pairs * (0.015 * static_cast<double>(columns) + 0.5);
@@ -144,18 +149,18 @@ inline bool all_finite(const HeadView<const real>& x, Index batch, Index heads, 
   return !other;
 }
 
-/// The block for the kernels, with who sees whom, the biases and the scaled dropout mask written to memory.
+/// The block as the kernels take it. The mask, the biases and the scaled dropout mask are written to the memory m.
 kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m);
-/// The weights w times the scaled dropout mask, which they overwrite; w itself if there is none.
+/// The weights w times the scaled dropout mask, written over the mask. Without a mask, w itself.
 const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, real* dropout);
-/// y = w x for the block's queries, with a row of x per key.
+/// y = w x for the block's queries, with one row of x per key.
 void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,
               const HeadView<const real>& x, Index width, real* y, Index y_row);
 
-/// y [B, H, Tq, dv], and what is kept for backward: [B, H, saved_size()], or null.
+/// Computes y [B, H, Tq, dv] and, unless `saved` is null, fills saved [B, H, saved_size()] for backward.
 void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved);
 
-/// The gradients of q, k and v; data is null where one is not wanted.
+/// Computes the gradients of q, k and v. `data` is null for a gradient that is not wanted.
 void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved, const HeadView<real>& dq,
                         const HeadView<real>& dk, const HeadView<real>& dv);
 

@@ -21,13 +21,13 @@ Mask compare(OpName name, const Tensor& a, const Tensor& b, F f) {
   return combine<Mask>(a.array(), b.array(), f);
 }
 
-/// x, but 0 where the mask is `when`.
+/// x with 0 where the mask equals `when`.
 inline Array zero_where(const Array& x, const Mask& mask, bool when) {
   return combine<Array>(x, mask, [when](real value, auto m) { return (m != 0) == when ? real(0) : value; });
 }
 }  // namespace detail
 
-/// Element-wise comparisons with broadcasting; they return a Mask and have no gradient. NaN compares false (!=: true).
+/// Element-wise comparisons with broadcasting. They return a Mask and have no gradient. With NaN only != is true.
 inline Mask operator<(const Tensor& a, const Tensor& b) { return detail::compare("less", a, b, std::less<real>()); }
 inline Mask operator<=(const Tensor& a, const Tensor& b) {
   return detail::compare("less_equal", a, b, std::less_equal<real>());
@@ -50,8 +50,8 @@ inline bool equal(const Tensor& a, const Tensor& b) {
   const Op op("equal", a, b);
   return a.shape() == b.shape() && a.to_vector() == b.to_vector();
 }
-/// Whether |a - b| <= atol + rtol |b| everywhere, with broadcasting. Infinities must be the same; NaN is close to
-/// nothing, with equal_nan to NaN. Errors: shapes that do not broadcast.
+/// Whether |a - b| <= atol + rtol |b| everywhere, with broadcasting. Infinities must be equal. NaN is close to
+/// nothing, or with equal_nan only to NaN. Errors: shapes that do not broadcast.
 inline bool allclose(const Tensor& a, const Tensor& b, Real rtol = 1e-5, Real atol = 1e-8, Flag equal_nan = false) {
   const Op op("allclose", a, b);
   const double relative = rtol, absolute = atol;
@@ -77,7 +77,7 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   });
 }
 
-// PyTorch's (x > 0) * x: a mask is not a number here.
+// PyTorch allows (x > 0) * x. Here a mask is not a number, and these overloads say what to write instead.
 template <std::same_as<Mask> M>
 __attribute__((unavailable("a mask selects: write where(mask, x, 0)"))) Tensor operator*(const M&, const Tensor&);
 template <std::same_as<Mask> M>
@@ -86,7 +86,7 @@ template <std::same_as<Mask> M>
 __attribute__((unavailable("write ~mask for the opposite mask, where(mask, 0, 1) for numbers"))) Tensor operator-(
     const Tensor&, const M&);
 
-/// x with `value` wherever the mask is true; the gradient there is 0. The mask broadcasts to x's shape.
+/// x with `fill` wherever the mask is true. The gradient of x is 0 there. The mask broadcasts to the shape of x.
 /// Errors: a mask that does not broadcast.
 inline Tensor masked_fill(const Tensor& x, const Mask& mask, Real fill) {
   const real value = static_cast<real>(fill);
@@ -99,12 +99,12 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, Real fill) {
 }
 
 namespace detail {
-/// a's share of the gradient of max(a, b): 1 where a is larger, 0 where it is smaller, 1/2 where they are equal; beside
-/// NaN all of it, as in PyTorch, so that a NaN does not look like a zero gradient.
+/// The share of a in the gradient of max(a, b): 1 where a is larger, 0 where a is smaller, 1/2 where both are equal.
+/// It is 1 where either is NaN, as in PyTorch, so that a NaN does not look like a zero gradient.
 inline Array larger_share(const Array& a, const Array& b) {
   return combine<Array>(a, b, [](real x, real y) { return x == y ? real(0.5) : x < y ? real(0) : real(1); });
 }
-/// Records y, the larger or the smaller of a and b. Where they are equal each gets half the gradient.
+/// Records y, the larger or the smaller of a and b. Where a and b are equal, each gets half the gradient.
 inline Tensor record_extreme(Op& op, const Tensor& a, const Tensor& b, const Array& y, bool larger) {
   return op.record(y, save(a, b, larger), [](const Array& dy, Grads& dx, const Array& a, const Array& b, bool larger) {
     if (dx.wants(0)) dx.add(0, dy * (larger ? larger_share(a, b) : larger_share(b, a)));
@@ -113,8 +113,8 @@ inline Tensor record_extreme(Op& op, const Tensor& a, const Tensor& b, const Arr
 }
 }  // namespace detail
 
-/// The larger of a and b, element by element with broadcasting; NaN wins. Where they are equal each gets half the
-/// gradient, as in PyTorch.
+/// The larger of a and b, element by element with broadcasting. The result is NaN where either is NaN. Where a and b
+/// are equal, each gets half the gradient, as in PyTorch.
 inline Tensor maximum(const Tensor& a, const Tensor& b) {
   Op op("maximum", a, b);
   return detail::record_extreme(op, a, b, zip(kernels::table().maximum, a.array(), b.array()), true);
@@ -125,8 +125,8 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
   return detail::record_extreme(op, a, b, zip(kernels::table().minimum, a.array(), b.array()), false);
 }
 
-/// x limited to [lowest, highest]; NaN stays NaN. The gradient is 1 inside and at the limits, 0 outside, as PyTorch's.
-/// Errors: lowest above highest, or NaN.
+/// x limited to [lowest, highest]. NaN stays NaN. The gradient is 1 inside and at the limits, and 0 outside, as in
+/// PyTorch. Errors: lowest above highest, a limit that is NaN.
 inline Tensor clamp(const Tensor& x, Real lowest, Real highest = std::numeric_limits<double>::infinity()) {
   Op op("clamp", x);
   check(lowest <= highest, "the lower limit ", lowest, " must be at most the upper limit ", highest);

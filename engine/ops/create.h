@@ -13,8 +13,8 @@
 
 namespace mote {
 
-/// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0; of a std::vector, nested or not,
-/// as of braces. Errors: lists of unequal lengths.
+/// A tensor of the numbers in braces. tensor({{0.43, 0.15}, {0.55, 0.87}}) has the shape [2, 2], and tensor(3.0) has
+/// rank 0. A std::vector, nested or not, works like braces. Errors: lists of unequal lengths.
 inline Tensor tensor(const Nested<double>& list) {
   const Op op("tensor");
   Shape shape;
@@ -23,8 +23,8 @@ inline Tensor tensor(const Nested<double>& list) {
   return Array(shape, narrowed);
 }
 
-/// Indices, or a mask as 0 and 1, as a tensor: ids.float() in PyTorch, tensor(x > 0) for (x > 0).float(). Integers
-/// above 2^24 (double: 2^53) are rounded.
+/// Converts indices, or a mask as 0 and 1, to a tensor. tensor(x > 0) is PyTorch's (x > 0).float(). Integers above
+/// 2^24 (2^53 if `real` is double) are rounded.
 template <class A>
 requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(const A& values) {
   const A in = values.contiguous();
@@ -33,7 +33,7 @@ requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(c
   return y;
 }
 
-/// A shape stands in braces.
+/// Not available, because a shape is written in braces.
 template <std::integral I, class... A>
 __attribute__((unavailable("write zeros({2, 3})"))) Tensor zeros(I, A&&...);
 template <std::integral I, class... A>
@@ -44,16 +44,17 @@ inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1, "ones"); }
 inline Tensor full(const Shape& shape, Real value) { return Array::full(shape, static_cast<real>(value)); }
 
-/// The same with the shape of x.
+/// A tensor with the shape of x: all 0, all 1, or all of one value.
 inline Tensor zeros_like(const Tensor& x) { return zeros(x.shape()); }
 inline Tensor ones_like(const Tensor& x) { return ones(x.shape()); }
 inline Tensor full_like(const Tensor& x, Real value) { return full(x.shape(), value); }
 inline IntArray zeros_like(const IntArray& x) { return IntArray(x.shape()); }
 inline IntArray ones_like(const IntArray& x) { return IntArray(x.shape(), 1); }
 
-/// start, start + step, ... below end. Values are PyTorch's, bit by bit. PyTorch fills blocks of 8 from a base that is
-/// rounded to float, as far as pairs of blocks go. It computes the rest one by one. In double a value is start + i
-/// step. Errors: a step of 0 or away from end.
+/// The values start, start + step, ... up to but without end. They equal PyTorch's, bit for bit. In float, PyTorch
+/// rounds the first value of each block of 8 and computes the others of the block from it, as long as two whole
+/// blocks are left. The remaining values are start + i step, as all values are in double. Errors: a step of 0 or away
+/// from end.
 inline Tensor arange(Real start, Real end, Real step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);
@@ -73,15 +74,15 @@ inline Tensor arange(Real start, Real end, Real step = 1) {
   for (Index i = in_blocks; i < count; ++i) out[i] = from(start, i);
   return y;
 }
-/// 0, 1, ... below end.
+/// The values 0, 1, ... below end.
 inline Tensor arange(Real end) { return arange(0, end); }
 
-/// `steps` values from start to end, both included, computed as in PyTorch: from each end to the middle. Errors: steps
-/// below 0; a distance from start to end that `real` cannot hold.
+/// `steps` values from start to end, both included. They are computed from each end towards the middle, as in
+/// PyTorch. Errors: steps below 0, a distance from start to end that `real` cannot hold.
 inline Tensor linspace(Real start, Real end, Integer steps) {
   check_in("linspace", steps >= 0, "steps ", steps, " must be at least 0");
   const real first = static_cast<real>(start), last = static_cast<real>(end);
-  check_in("linspace", std::isfinite(last - first), "the distance from ", start, " to ", end, " is not finite");
+  check_in("linspace", std::isfinite(last - first), "the distance from ", start, " to ", end, " must be finite");
   Array y = Array::empty({steps}, "linspace");
   real* const out = y.mutate();
   const real step = steps > 1 ? (last - first) / static_cast<real>(steps - 1) : real(0);

@@ -11,7 +11,8 @@
 
 namespace mote {
 
-/// The row of padding_idx, -1 for none. Errors: padding_idx outside [-V, V).
+/// The row that padding_idx names, counted from 0, or -1 if padding_idx is not given. Errors: padding_idx outside
+/// [-V, V).
 inline Index padding_row(const char* who, std::optional<Index> padding_idx, Index vocabulary) {
   if (!padding_idx) return -1;
   check_in(who, *padding_idx >= -vocabulary && *padding_idx < vocabulary, "padding_idx ", *padding_idx,
@@ -56,9 +57,9 @@ inline Tensor rows_by_id(const Tensor& weight, IntArray ids, std::optional<Index
 }
 }  // namespace detail
 
-/// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
-/// occurrences, in token order. padding_idx, if given, is a row whose gradient stays zero (negative: from
-/// the end).
+/// The rows of a table that ids name: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
+/// occurrences, in token order. padding_idx names a row whose gradient stays zero. A negative padding_idx counts from
+/// the end.
 /// Errors: an id outside [0, V), a padding_idx outside [-V, V).
 inline Tensor embedding(const Tensor& weight, const IntArray& ids) { return detail::rows_by_id(weight, ids, {}); }
 inline Tensor embedding(const Tensor& weight, const IntArray& ids, Integer padding_idx) {

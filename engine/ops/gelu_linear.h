@@ -1,4 +1,4 @@
-// gelu_linear, the second half of a feed-forward network with half of its memory.
+// gelu_linear, the second half of a feed-forward network. It keeps half as much memory for backward as separate ops.
 #pragma once
 
 #include "engine/base/parallel.h"
@@ -8,9 +8,9 @@
 
 namespace mote {
 
-/// linear(gelu(x), weight, bias) to the last bit. backward keeps x alone, and computes gelu(x) again beside its
-/// gradient. Between the two lie the widest arrays of a transformer, and most of what its backward pass keeps. x [...,
-/// in], weight [out, in], bias [out] or undefined -> [..., out]. Errors: those of linear.
+/// linear(gelu(x), weight, bias), equal in every bit. Only x is kept for backward, which recomputes gelu(x) together
+/// with its gradient. Separate ops would keep both x and gelu(x), which are the widest arrays of a transformer. x
+/// [..., in], weight [out, in], bias [out] or undefined -> [..., out]. Errors: those of linear.
 inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                           GeluForm form = GeluForm::exact) {
   Op op("gelu_linear", x, weight, bias);
@@ -18,7 +18,7 @@ inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& b
   Array h;
   {
     const NoGrad only_values;
-    h = gelu(x, form).array();  // an op, so that observers see it
+    h = gelu(x, form).array();  // called as an op, so that observers see it
   }
   return op.record(linear(h, weight.array(), bias.array()), save(x.array().contiguous(), weight, form),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& weight, GeluForm form) {

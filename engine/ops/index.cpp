@@ -1,4 +1,5 @@
-// index(): basic indices become views; the others become one position in x for every element of the result.
+// index(). Positions, slices and new axes become views. Lists and masks become one position in x for every element of
+// the result.
 #include "engine/ops/index.h"
 
 #include "engine/array/integers.h"
@@ -8,7 +9,7 @@ namespace {
 
 constexpr int no_axis = -1;
 
-/// The elements of x that `at`, positions in its row-major order, names; duplicates share their gradient.
+/// The elements of x at the positions `at`, counted in row-major order. The gradients of duplicate positions add up.
 Tensor elements_at(const Tensor& x, const IntArray& at) {
   Op op("index", x);
   const Array in = x.array().contiguous();
@@ -31,7 +32,8 @@ IntArray elements_at(const IntArray& x, const IntArray& at) {
   return y;
 }
 
-// The views of a Tensor are ops, those of an IntArray are members.
+// The views of a Tensor are ops, and the views of an IntArray are member functions. These overloads give both the
+// same names.
 Tensor chosen(const Tensor& x, int axis, Index position) { return select(x, axis, position); }
 IntArray chosen(const IntArray& x, int axis, Index position) { return x.select(axis, position); }
 Tensor sliced(const Tensor& x, int axis, const Slice& s, Index stop) { return slice(x, axis, s.start, stop, s.step); }
@@ -41,14 +43,14 @@ IntArray sliced(const IntArray& x, int axis, const Slice& s, Index stop) {
 Tensor with_axis(const Tensor& x, int axis) { return unsqueeze(x, axis); }
 IntArray with_axis(const IntArray& x, int axis) { return x.unsqueeze(axis); }
 
-/// The axes of x that an item speaks for.
+/// The number of axes of x that an item indexes.
 int axes_of(const IndexItem& item) {
   if (std::holds_alternative<NewAxis>(item) || std::holds_alternative<Ellipsis>(item)) return 0;
   const Mask* const mask = std::get_if<Mask>(&item);
   return mask ? mask->rank() : 1;
 }
 
-/// Positions along one axis of x, to be counted from 0.
+/// Positions along one axis of x, counted from 0.
 struct AxisIndex {
   int axis;
   IntArray positions;
@@ -60,8 +62,9 @@ IntArray counted_from_0(const IntArray& positions, Index extent, int axis, const
   return where(positions < 0, positions + extent, positions);
 }
 
-/// For every element of the result, where it lies in x, whose shape this is: what the lists select, and all of the
-/// other axes. The axes of the lists' shape stand where the first list does if all lists are side by side, else first.
+/// For every element of the result, its row-major position in x. `shape` is the shape of x. The result takes the
+/// lists' positions along the lists' axes, and all positions along the other axes. The axes of the lists' broadcast
+/// shape stand in place of the lists' axes if these are adjacent. Otherwise they come first.
 IntArray positions_in(const Shape& shape, const std::vector<AxisIndex>& lists) {
   Shape drawn;
   for (const AxisIndex& list : lists) drawn = broadcast(drawn, list.positions.shape());
@@ -71,7 +74,7 @@ IntArray positions_in(const Shape& shape, const std::vector<AxisIndex>& lists) {
 
   const Layout elements(shape);
   std::vector<Index> extents;
-  std::vector<int> axes;  // of x, or no_axis for one of the lists' shape
+  std::vector<int> axes;  // for each axis of the result: an axis of x, or no_axis if it comes from the lists
   const auto add = [&](int from, int to) {
     for (int axis = from; axis < to; ++axis) {
       bool listed = false;
@@ -111,12 +114,12 @@ A indexed(const A& x, std::span<const IndexItem> items) {
   int named = 0;
   bool rest = false;
   for (const IndexItem& item : items) {
-    check(!(rest && std::holds_alternative<Ellipsis>(item)), "an index has one ... at most");
+    check(!(rest && std::holds_alternative<Ellipsis>(item)), "'...' may stand in an index only once");
     rest = rest || std::holds_alternative<Ellipsis>(item);
     named += axes_of(item);
   }
   const int rank = x.shape().rank();
-  check(named <= rank, "an index of ", named, " axes does not fit x ", x.shape());
+  check(named <= rank, "the index needs rank ", named, " or more, but x ", x.shape(), " has rank ", rank);
 
   A y = x;
   int axis = 0;
@@ -136,8 +139,8 @@ A indexed(const A& x, std::span<const IndexItem> items) {
     if (const Mask* const mask = std::get_if<Mask>(&item)) {
       const IntArray places = nonzero(*mask);
       for (int i = 0; i < mask->rank(); ++i) {
-        check(mask->shape()[i] == y.shape()[axis], "mask ", mask->shape(), " does not fit x ", y.shape(), " from axis ",
-              axis - i, " on");
+        check(mask->shape()[i] == y.shape()[axis], "mask ", mask->shape(), " must have the extents of x ", y.shape(),
+              " from axis ", axis - i, " on");
         lists.push_back({axis++, places.select(1, i)});
       }
     }

@@ -1,5 +1,5 @@
-// Selection by index: index(), PyTorch's square brackets; gather, with an index for every element along an axis;
-// take_rows, for whole rows; index_add.
+// Selection by index. index() is PyTorch's square brackets. gather takes an index for every element of the result,
+// take_rows takes whole rows, and index_add adds to selected positions.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +15,8 @@
 
 namespace mote {
 
-/// start : stop : step of PyTorch's square brackets; Slice() is the whole axis. start and stop count from the end when
-/// negative; step is at least 1.
+/// A range of positions along an axis, written start:stop:step in PyTorch's square brackets. Slice() is the whole
+/// axis. Negative start and stop count from the end. step is at least 1.
 struct Slice {
   Slice() = default;
   Slice(Integer from, std::optional<Index> to = {}, Integer by = 1) : start(from), stop(to), step(by) {}
@@ -24,10 +24,10 @@ struct Slice {
   std::optional<Index> stop = {};
   Index step = 1;
 };
-/// None of PyTorch's square brackets: a new axis of extent 1.
+/// A new axis of extent 1, written None as in PyTorch's square brackets.
 struct NewAxis {};
 inline constexpr NewAxis None{};
-/// "..." of PyTorch's square brackets: all axes that the other items do not name.
+/// All axes that the other items do not index, written "..." as in PyTorch's square brackets.
 struct Ellipsis {};
 
 /// One item between PyTorch's square brackets: a position, a Slice, positions (an IntArray, such as ints({0, 2})), a
@@ -40,43 +40,44 @@ class IndexItem : public std::variant<Index, Slice, IntArray, Mask, NewAxis, Ell
   IndexItem(const IntArray& positions) : variant(positions) {}
   IndexItem(const Mask& mask) : variant(mask) {}
   IndexItem(NewAxis axis) : variant(axis) {}
-  /// Errors: another text than "...".
+  /// The item "...". Errors: any other text.
   IndexItem(const char* dots) : variant(Ellipsis()) {
-    check_in("index", std::string_view(dots) == "...", "an index may be \"...\", not \"", dots, "\"");
+    check_in("index", std::string_view(dots) == "...", "the only text in an index is '...', not '", dots, "'");
   }
 };
 
-/// x[...] of PyTorch, with the names of its C++. x[:, -1, 2:5] is index(x, {Slice(), -1, Slice(2, 5)}). x[range(n), y]
-/// is index(x, {int_arange(n), y}). x[x > 0] is index(x, x > 0).
+/// PyTorch's x[...], with the names of PyTorch's C++ API. x[:, -1, 2:5] is index(x, {Slice(), -1, Slice(2, 5)}).
+/// x[range(n), y] is index(x, {int_arange(n), y}). x[x > 0] is index(x, x > 0).
 ///
-/// A position removes its axis, a Slice keeps it. Lists of positions are broadcast together, and so are Masks, as the
-/// positions where they are true. The result has one axis for each axis of theirs. These axes stand where the lists
-/// stand, if those are side by side. Else they come first. Axes that no item names are kept whole. Gradients of an
-/// element that is taken twice accumulate. Errors: more items than axes, a position out of range, lists that do not
-/// broadcast, a mask of another shape.
+/// A position removes its axis, and a Slice keeps its axis. Lists of positions are broadcast to a common shape. A
+/// Mask counts as the lists of the positions where it is true. The axes of the common shape take the place of the
+/// lists' axes if these are adjacent. Otherwise they come first in the result. Axes that no item indexes are kept
+/// whole. If an element is taken twice, its gradients add up. Errors: more items than axes, a position out of range,
+/// lists that do not broadcast, a mask of another shape.
 Tensor index(const Tensor& x, std::initializer_list<IndexItem> items);
 IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
-/// x[ids], x[3]: one item needs no braces.
+/// index() with a single item, which needs no braces: x[3] is index(x, 3).
 inline Tensor index(const Tensor& x, const IndexItem& item) { return index(x, {item}); }
 inline IntArray index(const IntArray& x, const IndexItem& item) { return index(x, {item}); }
 
 namespace detail {
-/// Checks the index of gather, which must be contiguous, and returns where it selects.
+/// Checks gather's index, which must be contiguous, and returns the Along that finds the selected elements.
 inline Along gathering(const Shape& x, Integer axis, const IntArray& index) {
   const int a = x.axis(axis);
   check_in("gather", index.rank() == x.rank(), "index ", index.shape(), " must have the rank of x ", x);
   for (int i = 0; i < x.rank(); ++i)
-    check_in("gather", i == a || index.shape()[i] <= x[i], "index ", index.shape(), " is larger than x ", x,
-             " along axis ", i);
+    check_in("gather", i == a || index.shape()[i] <= x[i], "index ", index.shape(), " may be larger than x ", x,
+             " only along axis ", a, ", not along axis ", i);
   for (const Index i : index.values())
     check_in("gather", i >= 0 && i < x[a], "index ", i, " is out of range for axis ", axis, " of ", x);
   return Along(x, a, index.shape());
 }
 }  // namespace detail
 
-/// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has x's rank and nowhere a larger extent except
-/// along `axis`; the result has index's shape. Gradients of duplicated indices accumulate in row-major order.
-/// Errors: another rank, an index outside [0, extent).
+/// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has the rank of x, and only along `axis` may
+/// its extent be larger than that of x. The result has the shape of index. If an element is taken twice, its
+/// gradients add up in row-major order.
+/// Errors: an index of another rank or too large an extent, a position outside [0, extent).
 inline Tensor gather(const Tensor& x, Integer axis, IntArray index) {
   Op op("gather", x);
   index = index.contiguous();
@@ -91,14 +92,16 @@ inline IntArray gather(const IntArray& x, Integer axis, IntArray index) {
   return detail::gathering(x.shape(), axis, index).take(x, index);
 }
 
-/// x, and at position index[i] of an axis what source has at position i is added: PyTorch's index_add. x [..., N, ...],
-/// index [K], source [..., K, ...] -> [..., N, ...]. Positions that stand twice add up in order. Errors: other shapes,
-/// a position outside [0, N).
+/// x with position i of `source` added at position index[i] of an axis, as PyTorch's index_add. x [..., N, ...],
+/// index [K], source [..., K, ...] -> [..., N, ...]. If index names a position several times, its additions are made
+/// in order. Errors: other shapes, a position outside [0, N).
 inline Tensor index_add(const Tensor& x, Integer axis, const IntArray& index, const Tensor& source) {
   Op op("index_add", x, source);
   const int a = x.shape().axis(axis);
-  check(index.rank() == 1 && source.shape() == x.shape().with(a, index.numel()), "index ", index.shape(),
-        " and source ", source.shape(), " do not fit axis ", axis, " of x ", x.shape());
+  check(index.rank() == 1, "index ", index.shape(), " must have one axis");
+  const Shape needed = x.shape().with(a, index.numel());
+  check(source.shape() == needed, "source ", source.shape(), " must be ", needed, ": x ", x.shape(),
+        " with a position along axis ", axis, " for each of the index ", index.shape());
   for (const Index i : index.to_vector())
     check(i >= 0 && i < x.shape()[a], "index ", i, " is out of range for axis ", axis, " of ", x.shape());
   IntArray every = index;
@@ -120,7 +123,8 @@ inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
 }
 }  // namespace detail
 
-/// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a duplicated row accumulate.
+/// The rows of x with these numbers, in PyTorch x[rows]: x [N, ...] -> [rows.size(), ...]. If a row is taken twice,
+/// its gradients add up.
 /// Errors: rank 0, a row outside [0, N).
 inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
   x.array().require("take_rows");

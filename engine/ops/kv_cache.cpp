@@ -6,9 +6,9 @@
 namespace mote {
 namespace {
 
-/// Writes rows x [B, H, t, width] to positions `at` on of `to` [B, H, capacity, width].
+/// Writes the rows x [B, H, t, width] to `to` [B, H, capacity, width], from position `at` on.
 void write(const Array& x, Array& to, Index at) {
-  const Array rows = x.stride(3) == 1 ? x : x.contiguous();  // a view of a projection: its rows are apart
+  const Array rows = x.stride(3) == 1 ? x : x.contiguous();  // views of a projection have gaps between their rows
   const Index heads = to.shape()[1], capacity = to.shape()[2], width = to.shape()[3];
   real* const all = to.mutate();
   for (Index b = 0; b < x.shape()[0]; ++b)
@@ -21,16 +21,16 @@ void write(const Array& x, Array& to, Index at) {
 }  // namespace
 
 void KeyValueCache::truncate(Integer length) {
-  const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // a query there sees window - 1 tokens before it
+  const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // the next token sees window - 1 tokens before it
   check_in("KeyValueCache", length >= least && length <= this->length(), "cannot truncate to ", length,
-           " tokens, only to ", least, " to ", this->length());
+           " tokens, only to a number from ", least, " to ", this->length());
   count_ = length - first_;
 }
 
 KeyValueCache KeyValueCache::appended(const Array& k, const Array& v) {
   const Shape rows = k.shape(), value_rows = v.shape();
   check_in("KeyValueCache", rows.rank() == 4 && value_rows.rank() == 4 && rows.with(-1, 0) == value_rows.with(-1, 0),
-           "k ", rows, " and v ", value_rows, " must be [B, H, t, d] and [B, H, t, dv]");
+           "k ", rows, " and v ", value_rows, " must be [B, H, t, d] and [B, H, t, dv], equal but for the width");
   if (length() > 0) {
     const Shape &keys = keys_.shape(), &values = values_.shape();
     check_in("KeyValueCache", rows.with(2, 0) == keys.with(2, 0) && value_rows[3] == values[3], "k ", rows, " and v ",
@@ -41,7 +41,7 @@ KeyValueCache KeyValueCache::appended(const Array& k, const Array& v) {
   const bool grows = length() == 0 || count_ + added > keys_.shape()[2];
   KeyValueCache grown(window_);
   if (grows) {
-    // With a window of w the next query sees w - 1 old keys; those before them can be dropped, 16 at a time.
+    // With a window of w, the next query sees w - 1 old keys. Earlier keys can be dropped, 16 at a time.
     const Index drop = window_ > 0 ? std::max<Index>(0, count_ - (window_ - 1)) / 16 * 16 : 0;
     grown.first_ = first_ + drop;
     grown.count_ = count_ - drop;

@@ -5,46 +5,49 @@
 
 namespace mote {
 
-/// Keys [B, Hkv, length, d] and values [B, Hkv, length, dv] of the tokens so far. A new token needs nothing else from
-/// the old ones, so generating n tokens costs n steps instead of n full passes.
+/// The keys [B, Hkv, length, d] and values [B, Hkv, length, dv] of the tokens so far. Attention for a new token needs
+/// nothing else of the old tokens, so generating n tokens costs n steps of one token instead of n full passes.
 ///
-/// Rows are stored with spare capacity and a cursor: appending copies only the new rows. With a window of w, keys that
-/// no later query can see are dropped. A copy of the cache is independent: it gets its own rows with its next token.
+/// Rows are stored with spare capacity, so appending copies only the new rows. With a window, keys that no later
+/// query can see are dropped. A copy of the cache is independent, because it gets its own storage when a token is
+/// appended.
 ///
-/// attention() over a cache is equal in every bit to the last rows of the full pass. So is a model that computes
-/// everything else row by row. An element of a matrix product is one sum in one order, whichever other rows are
-/// computed with it. A rotary angle or a distance depends only on positions, which continue from the cache's length. A
-/// softmax adds its keys in 16 lanes by position: so the position of the first stored key is a multiple of 16. A key
-/// outside the window has a weight of 0, stored or dropped, and 0 does not change a sum of products.
+/// attention() with a cache is equal in every bit to the last rows of the full pass. So is a model that computes
+/// everything else row by row. There are four reasons. An element of a matrix product is one sum in one order,
+/// whichever other rows are computed with it. A rotary angle or an ALiBi distance depends only on positions, and
+/// positions continue from the cache's length. A softmax sums over keys in 16 lanes by position, and the position of
+/// the first stored key is a multiple of 16. A key outside the window has a weight of 0 if it is still stored, and
+/// adding 0 does not change a sum.
 class KeyValueCache {
  public:
-  /// Empty. Errors: a window below 0.
+  /// An empty cache. A window of 0 keeps all keys. Errors: a window below 0.
   explicit KeyValueCache(Integer window = 0) : window_(window) {
     check_in("KeyValueCache", window >= 0, "window ", window, " must be at least 0");
   }
 
   Index window() const { return window_; }
-  /// Tokens seen so far: the position of the next one.
+  /// The number of tokens so far, which is the position of the next token.
   Index length() const { return first_ + count_; }
   /// The position of the oldest stored row, a multiple of 16.
   Index first() const { return first_; }
   void clear() { first_ = count_ = 0; }
-  /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current one,
-  /// or a position whose window is no longer stored.
+  /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current
+  /// one, or a position at which the window is no longer stored.
   void truncate(Integer length);
 
-  /// The cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This one stays as it is, although
-  /// both share memory: the new rows fill spare room behind its own. Errors: sizes that differ from the earlier rows.
+  /// A cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This cache stays as it is, although both
+  /// may share memory, because the new rows fill spare room behind its own rows. Errors: sizes that differ from the
+  /// earlier rows.
   KeyValueCache appended(const Array& k, const Array& v);
 
-  /// Views of the stored rows, [B, Hkv, length - first, width]. While one lives, appending copies all rows. Errors:
-  /// nothing was appended yet.
+  /// Views of the stored rows, [B, Hkv, length - first, width]. While such a view exists, appending copies all rows.
+  /// Errors: nothing was appended yet.
   Array keys() const { return stored(keys_); }
   Array values() const { return stored(values_); }
 
  private:
   Array stored(const Array& rows) const {
-    check_in("KeyValueCache", rows.defined(), "nothing was appended yet");
+    check_in("KeyValueCache", rows.defined(), "the cache has no keys and values yet: attention() appends them");
     return rows.slice(2, 0, count_);
   }
 

@@ -24,10 +24,11 @@ struct CrossEntropyOptions {
 
 namespace detail {
 
-/// Checks the targets of cross_entropy; returns how many are not ignored.
+/// Checks the targets of cross_entropy or nll_loss. Returns how many of them are not ignored.
 inline Index check_targets(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options) {
   check(logits.dim() >= 1, "logits [] need a last axis of classes");
-  check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ",
+  const Shape rows = logits.shape().without(-1);
+  check(targets.shape() == rows, "targets ", targets.shape(), " must be ", rows, ", the shape of logits ",
         logits.shape(), " without the last axis");
   check(options.label_smoothing >= 0 && options.label_smoothing <= 1, "label_smoothing ", options.label_smoothing,
         " is outside [0, 1]");
@@ -43,10 +44,10 @@ inline Index check_targets(const Tensor& logits, const IntArray& targets, const 
 
 }  // namespace detail
 
-/// -log softmax(logits)[target], the classes on the last axis: logits [..., V], targets [...] -> rank 0; with
-/// Reduction::none [...], 0 where ignored. With label smoothing s the target is (1 - s) onehot + s / V. The mean of no
-/// rows is NaN, with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes
-/// that do not fit.
+/// -log softmax(logits)[target], with the classes on the last axis: logits [..., V], targets [...] -> rank 0. With
+/// Reduction::none the result is [...], and 0 where the target is ignored. With label smoothing s, the target
+/// distribution is (1 - s) one-hot + s / V. The mean of no rows is NaN, with zero gradients, as in PyTorch. Errors: a
+/// target outside [0, V) that is not ignore_index, shapes that do not fit.
 inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossEntropyOptions& options = {}) {
   Op op("cross_entropy", logits);
   targets = targets.contiguous();
@@ -68,7 +69,8 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
     if (spread > 0) out[row] -= math::product(spread, t.sum_log_softmax(x.data() + at, s, classes));
   });
   const bool mean = options.reduction == Reduction::mean;
-  // Losses of the remaining rows, adjacent: the sum then equals, to the bit, that of a batch without ignored rows.
+  // The losses of the rows that are not ignored, stored side by side. So their sum equals, bit for bit, the sum of a
+  // batch without ignored rows.
   Array counted_losses = Array::empty({counted});
   real* next = counted_losses.mutate();
   for (Index row = 0; row < targets.numel(); ++row)
@@ -106,8 +108,8 @@ __attribute__((unavailable("braces have no type: write ints({1, 0})"))) Tensor c
     const Tensor& logits, std::initializer_list<Nested<Index>> targets, const CrossEntropyOptions& options = {});
 
 namespace detail {
-/// Averages or sums the losses of single elements, or leaves them, and records the op. The gradient of x is dy times
-/// `slope`. That of the second input is dy times `other`.
+/// Averages or sums the losses of single elements, or leaves them as they are, and records the op. The gradient of
+/// the first input is dy times `slope`. The gradient of the second input is dy times `other`.
 inline Tensor reduced_losses(Op& op, const Array& losses, Reduction reduction, const Array& slope, const Array& other) {
   const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(losses.numel()) : real(1);
   Array result = reduction == Reduction::none ? losses : sum(losses);
@@ -120,9 +122,9 @@ inline Tensor reduced_losses(Op& op, const Array& losses, Reduction reduction, c
 }
 }  // namespace detail
 
-/// -log_probs[target], the classes on the last axis: what cross_entropy computes from logits. log_probs [..., V],
-/// targets [...] -> rank 0; with Reduction::none [...], 0 where ignored. Errors: those of cross_entropy, and a
-/// label_smoothing.
+/// -log_probs[target], with the classes on the last axis. cross_entropy computes the same loss from logits. log_probs
+/// [..., V], targets [...] -> rank 0. With Reduction::none the result is [...], and 0 where the target is ignored.
+/// Errors: those of cross_entropy, and a label_smoothing other than 0.
 inline Tensor nll_loss(const Tensor& log_probs, IntArray targets, const CrossEntropyOptions& options = {}) {
   Op op("nll_loss", log_probs);
   targets = targets.contiguous();
@@ -148,22 +150,24 @@ inline Tensor nll_loss(const Tensor& log_probs, IntArray targets, const CrossEnt
                    });
 }
 
-/// |y - target|, averaged (default), summed, or element by element. Its slope at 0 is 0. Errors: y and target have
-/// different shapes.
+/// |y - target|, averaged (default), summed, or element by element. The gradient is 0 where y equals target. Errors:
+/// y and target have different shapes.
 inline Tensor l1_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("l1_loss", y, target);
-  check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");
+  check(y.shape() == target.shape(), "y ", y.shape(), " and target ", target.shape(), " must have the same shape");
   const Array difference = y.array() - target.array();
   const Array slope = combine<Array>(difference, [](real d) { return static_cast<real>((d > 0) - (d < 0)); });
   return detail::reduced_losses(op, map(kernels::table().abs, difference), reduction, slope, -slope);
 }
 
-/// -target log p - (1 - target) log(1 - p) with p = sigmoid(logits), averaged (default), summed, or element by element:
-/// max(x, 0) - x target + log(1 + e^-|x|), in which nothing overflows. Errors: different shapes, as of mse_loss.
+/// -target log p - (1 - target) log(1 - p) with p = sigmoid(logits), averaged (default), summed, or element by
+/// element. With x = logits it is computed as max(x, 0) - x target + log(1 + e^-|x|), in which nothing overflows.
+/// Errors: logits and target have different shapes.
 inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                                Reduction reduction = Reduction::mean) {
   Op op("binary_cross_entropy_with_logits", logits, target);
-  check(logits.shape() == target.shape(), "shapes ", logits.shape(), " and ", target.shape(), " differ");
+  check(logits.shape() == target.shape(), "logits ", logits.shape(), " and target ", target.shape(),
+        " must have the same shape");
   const Array& x = logits.array();
   const Array losses = combine<Array>(x, target.array(), [](real x, real t) {
     return (x > 0 ? x : real(0)) - math::product(x, t) + math::log1p(math::exp(-std::abs(x)));
@@ -171,11 +175,12 @@ inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tenso
   return detail::reduced_losses(op, losses, reduction, map(kernels::table().sigmoid, x) - target.array(), -x);
 }
 
-/// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors: different
-/// shapes; [N, 1] and [N] would broadcast to [N, N], hardly ever intended: if it is, expand() one of them.
+/// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors:
+/// different shapes, because [N, 1] and [N] would broadcast to [N, N], which is hardly ever intended. If it is,
+/// expand() both first.
 inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("mse_loss", y, target);
-  check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");
+  check(y.shape() == target.shape(), "y ", y.shape(), " and target ", target.shape(), " must have the same shape");
   const Array difference = y.array() - target.array();
   const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(difference.numel()) : real(1);
   Array result = reduction == Reduction::mean

@@ -37,9 +37,9 @@ Mask from_blocked(const Tensor& blocked) {
   Mask m(x.shape());
   const auto odd = std::find_if(x.data(), x.data() + x.numel(), [](real b) { return b != 0 && b != 1; });
   if (odd != x.data() + x.numel()) {
-    // what is added to scores holds 0 and something far below
+    // an additive mask holds 0 and values far below 0
     const bool added = std::all_of(x.data(), x.data() + x.numel(), [](real b) { return b == 0 || b <= -1000; });
-    check_in("from_blocked", !added, "an additive mask of 0 and ", *odd, " is m == 0");
+    check_in("from_blocked", !added, "this is an additive mask m, of 0 and ", *odd, ": write m == 0 instead");
     check_in("from_blocked", false, "elements must be 0 (may attend) or 1 (blocked), not ", *odd);
   }
   std::transform(x.data(), x.data() + x.numel(), m.mutate(), [](real b) { return std::uint8_t(b == 0); });

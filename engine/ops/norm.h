@@ -15,9 +15,9 @@ namespace detail {
 using NormForward = decltype(kernels::Table::layer_norm);
 using NormBackward = decltype(kernels::Table::layer_norm_backward);
 
-/// The gradients of both norms in one pass over the rows. The sums for weight and bias run over blocks of 128 rows, and
-/// the blocks are added in order, so that threads do not affect the bits. x contiguous [..., C]; stats {mean, inv_std}
-/// per row.
+/// The gradients of both norms in one pass over the rows. The sums for weight and bias run over blocks of 128 rows,
+/// and the blocks are added in order, so that the number of threads does not affect the bits. x [..., C] is
+/// contiguous. stats holds {mean, inv_std} of every row.
 inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array& x, const Array& weight,
                                          const Array& stats, NormBackward kernel) {
   const Array g = dy.contiguous();
@@ -32,7 +32,7 @@ inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array
   real* const w = start(of_weight);
   real* const b = start(of_bias);
   const kernels::NormInputs in{g.data(), x.data(), weight.defined() ? weight.data() : nullptr, stats.data()};
-  const Index step = w || b ? block : 1;  // rows of one task: sums have to end where a block does
+  const Index step = w || b ? block : 1;  // rows per task: sums must end where a block ends
   parallel_for((rows + step - 1) / step,
                grain_for(static_cast<double>(step) * (cost::row + 2 * cost::norm * static_cast<double>(n))),
                [&](Index lo, Index hi) {
@@ -50,16 +50,19 @@ inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array
 };
 
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  check(x.dim() >= 1, "needs at least one axis");
+  check(x.dim() >= 1, "x ", x.shape(), " needs at least one axis");
   check(eps >= 0, "eps ", eps, " must be at least 0");
   check(eps <= double(std::numeric_limits<float>::max()), "eps ", eps, " is beyond the range of float");
   const Shape row{x.size(-1)};
   if (weight.defined())
-    check(weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ", x.shape());
-  if (bias.defined()) check(bias.shape() == row, "bias ", bias.shape(), " does not fit the last axis of x ", x.shape());
+    check(weight.shape() == row, "weight ", weight.shape(), " does not fit x ", x.shape(),
+          ": for x [..., C] it must be [C]");
+  if (bias.defined())
+    check(bias.shape() == row, "bias ", bias.shape(), " does not fit x ", x.shape(), ": for x [..., C] it must be [C]");
 }
 
-/// Both norms of the rows of x, contiguous, computed in parallel: the result, and {mean, inv_std} of every row.
+/// Computes the norm `forward` of the rows of a contiguous x, in parallel. Returns the result and {mean, inv_std} of
+/// every row.
 inline std::pair<Array, Array> norm(NormForward forward, const Array& x, const Array& weight, const Array& bias,
                                     double eps) {
   const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
@@ -73,12 +76,14 @@ inline std::pair<Array, Array> norm(NormForward forward, const Array& x, const A
   return {y, stats};
 }
 
-/// The mean or the scale of every row, [..., 1], of what norm() returns.
+/// The mean (`which` = 0) or the scale inv_std (`which` = 1) of every row, [..., 1], from the stats that norm()
+/// returns.
 inline Array column(const Array& stats, Index which, const Shape& x) {
   return stats.slice(1, which, which + 1).reshape(x.with(-1, 1));
 }
 
-/// y, bit for bit, in ops between which observers may change the scale, 1 / sqrt(var + eps) [..., 1].
+/// The same result as the fused norm, bit for bit, computed by separate ops, so that observers can change the scale
+/// in between. The scale is 1 / sqrt(var + eps), [..., 1].
 inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, const Tensor& weight, const Tensor& bias,
                          double eps) {
   check_norm(x, weight, bias, eps);
@@ -103,7 +108,7 @@ inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, co
   return bias.defined() ? y + bias : y;
 }
 
-/// Of every row, backward keeps {mean, inv_std}.
+/// The op of both norms. For backward it keeps x, the weight, and {mean, inv_std} of every row.
 inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward backward, const Tensor& x,
                    const Tensor& weight, const Tensor& bias, double eps) {
   const Want wanted = wanted_value("scale");
@@ -122,16 +127,17 @@ inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward
 
 }  // namespace detail
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred values. x
-/// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
-/// Errors: weight or bias of another length, an eps below 0 or beyond float. Source: Ba, Kiros and Hinton 2016.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis. var is the biased variance, computed from
+/// centred values. x [..., C], weight [C], bias [C]. weight and bias may be undefined. A constant row gives exactly
+/// the bias (NaN if eps is 0). Errors: weight or bias of another length, an eps below 0 or beyond the range of float.
+/// Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, Fraction eps = 1e-5) {
   const kernels::Table& t = kernels::table();
   return detail::norm("layer_norm", true, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps);
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
-/// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
+/// Errors: a weight of another length, an eps below 0 or beyond the range of float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Fraction eps = 1e-5) {
   const kernels::Table& t = kernels::table();
   return detail::norm("rms_norm", false, t.rms_norm, t.rms_norm_backward, x, weight, Tensor(), eps);

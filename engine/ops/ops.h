@@ -1,4 +1,4 @@
-// The index of all ops; one header per family, forward and backward side by side.
+// Includes all ops. Each family has one header, with forward and backward side by side.
 #pragma once
 
 #include "engine/ops/activation.h"

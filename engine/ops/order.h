@@ -10,10 +10,11 @@
 
 namespace mote {
 
-/// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN
-/// counts as largest. Errors: a k outside [0, n].
+/// Fills `first` with the positions of the k largest elements of a row, largest first. Equal elements keep their
+/// order. NaN counts as largest. Errors: a k outside [0, n].
 inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& first) {
-  check_in("rank_first", k >= 0 && k <= n, "k = ", k, " is outside [0, ", n, "]");
+  check_in("rank_first", n >= 0, "n = ", n, " must be at least 0");
+  check_in("rank_first", k >= 0 && k <= n, "k = ", k, " must be from 0 to ", n, ", the length of the row");
   first.resize(static_cast<std::size_t>(n));
   std::iota(first.begin(), first.end(), Index(0));
   std::partial_sort(first.begin(), first.begin() + k, first.end(), [row](Index a, Index b) {
@@ -23,11 +24,12 @@ inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& fi
 }
 
 namespace detail {
-/// The positions of the first k elements of every line along an axis, in order; equal ones by position. NaN counts as
-/// largest.
+/// The positions of the first k elements of every line along an axis, in ascending or `descending` order. Equal
+/// elements keep their order. NaN counts as largest.
 inline IntArray ranking(const Array& x, Integer axis, Index k, bool descending) {
   const Index extent = x.shape()[axis];
-  check(k >= 0 && k <= extent, "k = ", k, " is outside [0, ", extent, "], axis ", axis, " of ", x.shape());
+  check(k >= 0 && k <= extent, "k = ", k, " must be from 0 to ", extent, ", the extent of axis ", axis, " of ",
+        x.shape());
   const Array in = x.contiguous();
   IntArray best(x.shape().with(axis, k));
   Index* const out = best.mutate();
@@ -48,40 +50,44 @@ inline IntArray ranking(const Array& x, Integer axis, Index k, bool descending) 
 }
 }  // namespace detail
 
-/// The elements along an axis in order, the smallest first, and where they stood: const auto [values, indices] =
-/// sort(x). Equal ones keep their order; NaN counts as largest. x [..., N, ...] -> both of the same shape.
+/// The elements along an axis in ascending or `descending` order, and the positions they had in x. Write const auto
+/// [values, indices] = sort(x). Equal elements keep their order. NaN counts as largest. x [..., N, ...] -> values and
+/// indices of the same shape.
 inline Ranked sort(const Tensor& x, Integer axis = -1, Flag descending = false) {
   Op op("sort", x);
   const IntArray order = detail::ranking(x.array(), axis, x.size(axis), descending);
   return detail::ranked(op, x, axis, order, order.shape());
 }
 
-/// The positions alone: take_rows(x, argsort(keys)) is x by its keys. No gradient.
+/// The indices of sort() without the values. index(x, argsort(keys)) sorts the rows of x by their keys. The indices
+/// have no gradient.
 inline IntArray argsort(const Tensor& x, Integer axis = -1, Flag descending = false) {
   const Op op("argsort");
   return detail::ranking(x.array(), axis, x.size(axis), descending);
 }
 
-/// The k largest elements along an axis, largest first, and their positions; or the smallest, smallest first. Of equal
-/// ones the first (PyTorch leaves that open); NaN counts as largest. x [..., N, ...] -> both [..., k, ...]. Errors: a k
-/// outside [0, N].
+/// The k largest elements along an axis, largest first, and their positions. If `largest` is false, the k smallest
+/// elements, smallest first. Of equal elements the first ones are taken (PyTorch leaves this open). NaN counts as
+/// largest. x [..., N, ...] -> values and indices [..., k, ...]. Errors: a k outside [0, N].
 inline Ranked topk(const Tensor& x, Integer k, Integer axis = -1, Flag largest = true) {
   Op op("topk", x);
   const IntArray best = detail::ranking(x.array(), axis, k, largest);
   return detail::ranked(op, x, axis, best, best.shape());
 }
 
-/// How many elements of x lie between neighbouring edges: hist [bins], bin_edges [bins + 1], PyTorch's names.
+/// The result of histogram(), with PyTorch's names. hist [bins] holds the counts, and bin_edges [bins + 1] holds the
+/// edges of the bins.
 struct Histogram {
   Tensor hist, bin_edges;
 };
 
-/// The elements of x in so many bins of equal width, from the smallest to the largest; each bin has its lower edge, the
-/// last one both. With `density` the counts are divided by their sum and by the width of a bin. Errors: no bins, no
-/// elements, one that is not finite.
+/// Counts the elements of x in `bins` bins of equal width, from the smallest element to the largest. Each bin
+/// includes its lower edge, and the last bin includes both edges. With `density` the counts are divided by their sum
+/// and by the width of a bin. Errors: bins below 1, no elements, an element that is not finite.
 inline Histogram histogram(const Tensor& x, Integer bins = 100, Flag density = false) {
   const Op op("histogram");
-  check(bins >= 1 && x.numel() > 0, "needs at least one bin and one element, not ", bins, " and ", x.numel());
+  check(bins >= 1, "bins ", bins, " must be at least 1");
+  check(x.numel() > 0, "x ", x.shape(), " must have at least one element");
   real low = min(x.array()).item(), high = max(x.array()).item();
   check(std::isfinite(low) && std::isfinite(high), "elements from ", low, " to ", high, " must be finite");
   if (low == high) {

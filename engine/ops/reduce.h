@@ -1,5 +1,5 @@
-// sum, mean, var, stddev, norm, logsumexp, max, min over any axes; prod and cumsum along one; max and min along one
-// with positions; argmax, argmin.
+// Reductions. Over any axes: sum, mean, var, stddev, norm, logsumexp, max, min. Along one axis: prod, cumsum, argmax,
+// argmin, and max and min with positions.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace mote {
 
 namespace detail {
-/// y with the reduced axes again, as extents of 1, so that it broadcasts against x.
+/// y with the reduced axes put back as extents of 1, so that y broadcasts against x.
 inline Array with_axes(const Array& y, const Shape& x, const Axes& axes) {
   return y.reshape(reduced_shape(x, axes, true));
 }
@@ -26,8 +26,8 @@ inline Index reduced_count(const Shape& shape, const Axes& axes) {
   return n;
 }
 
-/// sum(d^2) / count over `axes`. Where squares or their sum leave the range of `real` and the quotient does not, d is
-/// scaled by a power of two before.
+/// sum(d^2) / count over `axes`. Where the squares or their sum overflow, the result is computed from d scaled down
+/// by a power of two.
 inline Array mean_square(const Array& d, const Axes& axes, bool keepdim, real count) {
   const auto finite = [](real x) { return std::isfinite(x); };
   const Array plain = sum(d * d, axes, keepdim) / count;
@@ -40,8 +40,8 @@ inline Array mean_square(const Array& d, const Axes& axes, bool keepdim, real co
 }
 }  // namespace detail
 
-/// The sum over `axes` (all when none are given). keepdim leaves them with extent 1. The sum of no elements is 0.
-/// Errors: an axis out of range or listed twice.
+/// The sum over `axes` (all when none are given). keepdim keeps these axes with extent 1. The sum of no elements is
+/// 0. Errors: an axis out of range or listed twice.
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("sum", x);
   return op.record(sum(x.array(), axes, keepdim), save(x.shape(), axes),
@@ -61,7 +61,7 @@ inline Tensor mean(const Tensor& x, const Axes& axes = {}, Flag keepdim = false)
 }
 
 namespace detail {
-/// x - mean(x) over `axes`, and count - correction, but not below 0.
+/// The parts of a variance: `values` is x - mean(x) over `axes`, and `scale` is count - correction, but not below 0.
 struct Centred {
   Array values;
   real scale;
@@ -72,8 +72,8 @@ struct Centred {
   }
 };
 
-/// sqrt(sum(x^2)) over `axes`. Where squares leave the range of `real` and the root does not, x is scaled by a power of
-/// two before.
+/// sqrt(sum(x^2)) over `axes`. Where the sum of squares overflows, the result is computed from x scaled down by a
+/// power of two.
 inline Array root_of_squares(const Array& x, const Axes& axes, bool keepdim) {
   const auto finite = [](real v) { return std::isfinite(v); };
   const Array plain = map(kernels::table().sqrt, sum(x * x, axes, keepdim));
@@ -85,14 +85,15 @@ inline Array root_of_squares(const Array& x, const Axes& axes, bool keepdim) {
   return combine<Array>(plain, scaled, [finite](real p, real s) { return finite(p) ? p : s; });
 }
 
-/// dy / y, but 0 where y is: the slope of a root at 0 counts as 0.
+/// dy / y, but 0 where y is 0, because the derivative of the square root at 0 counts as 0.
 inline Array over_root(const Array& dy, const Array& y) {
   return combine<Array>(dy, y, [](real d, real root) { return root == 0 ? real(0) : d / root; });
 }
 }  // namespace detail
 
-/// The variance over `axes`: sum((x - mean)^2) / (count - correction), in two passes. correction 1, the default as in
-/// PyTorch, is the unbiased estimate; 0 the biased one that layer norm uses. One element with correction 1 gives NaN.
+/// The variance over `axes`: sum((x - mean)^2) / (count - correction), in two passes. correction = 1, the default as
+/// in PyTorch, gives the unbiased estimate. correction = 0 gives the biased estimate that layer norm uses. One
+/// element with correction = 1 gives NaN.
 inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
   Op op("var", x);
   const detail::Centred c(x.array(), axes, correction);
@@ -103,8 +104,8 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, F
                    });
 }
 
-/// The standard deviation over `axes`, sqrt(var): PyTorch's std, a name that C++ has taken. Its slope is
-/// (x - mean) / (y (count - correction)), and 0 where y is 0, as in PyTorch.
+/// The standard deviation over `axes`, sqrt(var). PyTorch calls it std, a name that is taken in C++. The derivative
+/// is (x - mean) / (y (count - correction)), and 0 where y is 0, as in PyTorch.
 inline Tensor stddev(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
   Op op("stddev", x);
   const detail::Centred c(x.array(), axes, correction);
@@ -116,8 +117,9 @@ inline Tensor stddev(const Tensor& x, const Axes& axes = {}, Real correction = 1
                    });
 }
 
-/// The Euclidean norm over `axes`, sqrt(sum(x^2)). Its slope is x / y, and 0 where y is 0, as in PyTorch. An axis
-/// stands in braces: the second argument of PyTorch's is the kind of norm, and here there is this one.
+/// The Euclidean norm over `axes`, sqrt(sum(x^2)). The derivative is x / y, and 0 where y is 0, as in PyTorch. Write
+/// an axis in braces, as in norm(x, {1}), because the second argument of PyTorch's norm is the kind of norm. Here the
+/// kind is always Euclidean.
 inline Tensor norm(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("norm", x);
   const Array y = detail::root_of_squares(x.array(), axes, keepdim);
@@ -132,8 +134,8 @@ __attribute__((unavailable(
 Tensor
 norm(const Tensor& x, N kind, Flag keepdim = false);
 
-/// log(sum(e^x)) over `axes`, computed from x less its maximum, so that nothing overflows. Its slope is softmax(x); 0
-/// where all of x is -infinity. Errors: no elements to reduce.
+/// log(sum(e^x)) over `axes`. The maximum of x is subtracted first, so that nothing overflows. The derivative is
+/// softmax(x), and 0 where all of x is -infinity. Errors: no elements to reduce.
 inline Tensor logsumexp(const Tensor& x, const Axes& axes, Flag keepdim = false) {
   Op op("logsumexp", x);
   const kernels::Table& t = kernels::table();
@@ -150,7 +152,7 @@ inline Tensor logsumexp(const Tensor& x, const Axes& axes, Flag keepdim = false)
 }
 
 namespace detail {
-/// f(where the first element of a line lies, the distance to the next), for every line of `shape` along an axis.
+/// Calls f(offset of the first element, distance between elements) for every line of `shape` along an axis.
 template <class F>
 void for_lines(const Shape& shape, Integer axis, const F& f) {
   const Shape lines = shape.with(axis, 1);
@@ -158,7 +160,8 @@ void for_lines(const Shape& shape, Integer axis, const F& f) {
   for (Index i = 0; i < lines.numel(); ++i) f(along.line(i), along.step);
 }
 
-/// Running sums of x along an axis, from its end if `back`. They are added in double, as in PyTorch.
+/// Running sums of x along an axis, starting at the end of the axis if `back`. They are added in double, as in
+/// PyTorch.
 inline Array running_sums(const Array& x, Integer axis, bool back) {
   Array y = copy_of(x);
   real* const out = y.mutate();
@@ -182,7 +185,8 @@ inline Tensor cumsum(const Tensor& x, Integer axis) {
 }
 
 namespace detail {
-/// For every line of x along an axis: dy of its product times the product of the other elements, for each of them.
+/// The gradient of products along an axis. For each element it is dy of the element's line times the product of the
+/// other elements of the line.
 inline Array products_of_others(const Array& x, int axis, const Array& dy) {
   const Array above = dy.contiguous();
   const real* of_line = above.data();
@@ -203,7 +207,8 @@ inline Array products_of_others(const Array& x, int axis, const Array& dy) {
   return y;
 }
 
-/// Records the products along an axis of `in`. Its elements are those of an x that has the shape `of`.
+/// Records the products of `in` along an axis, a result of shape `shape`. `of` is the shape of the op's input, whose
+/// elements `in` holds.
 inline Tensor products(Op& op, const Array& in, Integer axis, const Shape& shape, const Shape& of) {
   const Index extent = in.shape()[axis];
   Array y = Array::full(shape, 1);
@@ -219,8 +224,8 @@ inline Tensor products(Op& op, const Array& in, Integer axis, const Shape& shape
 }
 }  // namespace detail
 
-/// The product along an axis. Its slope at an element is the product of the others, also where one of them is 0. The
-/// product of no elements is 1. Errors: an axis out of range.
+/// The product along an axis. The derivative with respect to an element is the product of the other elements, also
+/// where one of these is 0. The product of no elements is 1. Errors: an axis out of range.
 inline Tensor prod(const Tensor& x, Integer axis, Flag keepdim = false) {
   Op op("prod", x);
   const Shape shape = keepdim ? x.shape().with(axis, 1) : x.shape().without(axis);
@@ -233,7 +238,7 @@ inline Tensor prod(const Tensor& x) {
 }
 
 namespace detail {
-/// Records y, the maximum or minimum of x. Elements that equal it share its gradient evenly.
+/// Records y, the maximum or minimum of x. The elements of x that equal y share its gradient evenly.
 inline Tensor shared_extreme(Op& op, const Tensor& x, const Array& y, const Axes& axes) {
   return op.record(y, save(x, y, axes),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
@@ -244,24 +249,26 @@ inline Tensor shared_extreme(Op& op, const Tensor& x, const Array& y, const Axes
 }
 }  // namespace detail
 
-/// The largest element over `axes`. NaN wins. Equal largest elements share the gradient evenly (PyTorch's amax).
-/// For one axis without braces see max(x, axis) below. Errors: no elements to reduce.
+/// The largest element over `axes`, or NaN if any element is NaN. Equal largest elements share the gradient evenly
+/// (PyTorch's amax). For one axis without braces see max(x, axis) below. Errors: no elements to reduce.
 inline Tensor max(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("max", x);
   return detail::shared_extreme(op, x, max(x.array(), axes, keepdim), axes);
 }
-/// The smallest element over `axes`; the rest as max.
+/// The smallest element over `axes`. Everything else is as in max().
 inline Tensor min(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("min", x);
   return detail::shared_extreme(op, x, min(x.array(), axes, keepdim), axes);
 }
 
 namespace detail {
-/// The order of elements: larger first, or smaller first; NaN before every number. Equal ones keep their order.
+/// Whether x comes before y when larger elements come first (ranks_before) or smaller elements come first
+/// (ranks_behind). NaN comes before every number.
 inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 inline bool ranks_behind(real x, real y) { return x < y || (x != x && y == y); }
 
-/// The position along `axis` of the element that `before` puts first, and the first of equals: extent 1 there.
+/// The position along `axis` of the element that `before` puts first, with extent 1 along `axis`. Of equal elements
+/// the first is taken.
 inline IntArray arg_extreme(const Array& x, Integer axis, bool (*before)(real, real)) {
   const Index extent = x.shape()[axis];
   check(extent > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());
@@ -278,14 +285,14 @@ inline IntArray arg_extreme(const Array& x, Integer axis, bool (*before)(real, r
 }
 }  // namespace detail
 
-/// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] ->
-/// the same without the axis. No gradient. Errors: an empty axis.
+/// The position of the largest element along `axis`. Of equal elements the first is taken. NaN counts as largest. x
+/// [..., N, ...] -> the same shape without the axis. The position has no gradient. Errors: an empty axis.
 inline IntArray argmax(const Tensor& x, Integer axis = -1, Flag keepdim = false) {
   const Op op("argmax");
   const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_before);
   return keepdim ? y : y.reshape(x.shape().without(axis));
 }
-/// The same of the smallest element; NaN counts as smallest.
+/// The position of the smallest element along `axis`. NaN counts as smallest. Everything else is as in argmax().
 inline IntArray argmin(const Tensor& x, Integer axis = -1, Flag keepdim = false) {
   const Op op("argmin");
   const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_behind);
@@ -303,7 +310,7 @@ struct Ranked {
 };
 
 namespace detail {
-/// Records the elements of x that `best` selects along an axis. The gradient goes to them alone.
+/// Records the elements of x that `best` selects along an axis. The gradient goes only to these elements.
 inline Ranked ranked(Op& op, const Tensor& x, Integer axis, const IntArray& best, const Shape& shape) {
   const Along along(x.shape(), axis, best.shape());
   const auto rule = [](const Array& dy, Grads& dx, const Shape& from, const IntArray& best, const Along& along) {
@@ -322,14 +329,15 @@ template <class T>
 concept TensorLike = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
 }  // namespace detail
 
-/// The largest element along one axis and its position, as PyTorch's x.max(dim): the first of equals, to which alone
-/// the gradient goes; NaN wins. max(x, {1}), in contrast, reduces any axes and shares the gradient. Errors: an empty
-/// axis.
+/// The largest element along one axis and its position, as PyTorch's x.max(dim). Of equal elements the first is
+/// taken, and it alone gets the gradient. NaN counts as largest. max(x, {1}), in contrast, reduces any axes and
+/// shares the gradient among equal elements. Errors: an empty axis.
 template <detail::TensorLike T, detail::Whole Axis>
 Ranked max(const T& x, Axis axis, Flag keepdim = false) {
   return detail::extreme("max", x, axis, keepdim, detail::ranks_before);
 }
-/// The same of the smallest element.
+/// The smallest element along one axis and its position. NaN counts as smallest. Everything else is as in max(x,
+/// axis).
 template <detail::TensorLike T, detail::Whole Axis>
 Ranked min(const T& x, Axis axis, Flag keepdim = false) {
   return detail::extreme("min", x, axis, keepdim, detail::ranks_behind);

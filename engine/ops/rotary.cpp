@@ -1,4 +1,4 @@
-// The rotation of pairs. Compiled here: fused into other multiply-adds it would give other bits.
+// The rotation of pairs. It is not inline, because a program compiled with fused multiply-adds would get other bits.
 #include "engine/ops/rotary.h"
 
 #include <algorithm>

@@ -24,7 +24,7 @@ Array filled(const Shape& shape, const Fill& fill) {
 }
 }  // namespace detail
 
-/// A shape stands in braces.
+/// Not available, because a shape is written in braces.
 template <std::integral I, class... A>
 __attribute__((unavailable("write rand({2, 3}, random)"))) Tensor rand(I, A&&...);
 template <std::integral I, class... A>
@@ -34,7 +34,8 @@ __attribute__((unavailable("write randn({2, 3}, random)"))) Tensor randn(I, A&&.
 inline Tensor rand(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out); });
 }
-/// Uniform values in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high; not finite.
+/// Uniform values in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high, bounds that are not
+/// finite.
 inline Tensor uniform(Real low, Real high, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out, low, high); });
 }
@@ -43,22 +44,22 @@ inline Tensor uniform(Real low, Real high, const Shape& shape, const Generator& 
 inline Tensor randn(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out); });
 }
-/// The same with the shape of x: PyTorch's rand_like, randn_like.
+/// Uniform values in [0, 1), or standard normal values, with the shape of x.
 inline Tensor rand_like(const Tensor& x, const Generator& random) { return rand(x.shape(), random); }
 inline Tensor randn_like(const Tensor& x, const Generator& random) { return randn(x.shape(), random); }
-/// Normal values with one mean and standard deviation. Errors: std below 0.
+/// Normal values, all with the same mean and standard deviation. Errors: std below 0.
 inline Tensor normal(Real mean, Real std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
 }
-/// A mean and a standard deviation for each element, broadcast: randn * std + mean, each step rounded. Errors: shapes
-/// that do not broadcast, a std below 0.
+/// Normal values with a mean and a standard deviation for each element, which are broadcast. They are computed as
+/// randn * std + mean, with each step rounded. Errors: shapes that do not broadcast, a std below 0.
 inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& random) {
   const Op op("normal");
   for (const real s : std.to_vector()) check(s >= 0, "standard deviation ", s, " must be at least 0");
   const Tensor drawn = randn(broadcast(mean.shape(), std.shape()), random);
   return drawn.array() * std.array() + mean.array();
 }
-/// A mean for each element and one standard deviation, or vice versa.
+/// Normal values with a mean for each element and one standard deviation, or vice versa.
 inline Tensor normal(const Tensor& mean, Number auto std, const Generator& random) {
   const Tensor drawn = normal(0, std, mean.shape(), random);
   return drawn.array() + mean.array();
@@ -67,22 +68,22 @@ inline Tensor normal(Number auto mean, const Tensor& std, const Generator& rando
   return normal(Tensor(mean), std, random);
 }
 
-/// Exponential values, mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
+/// Exponential values with mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
 inline Tensor exponential(Real lambda, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.exponential(out, lambda); });
 }
 
-/// Integers in [low, high). Errors: low >= high.
+/// Random integers in [low, high). Errors: low >= high.
 inline IntArray randint(Integer low, Integer high, const Shape& shape, const Generator& random) {
   IntArray y(shape);
   random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;
 }
-/// Integers in [0, high).
+/// Random integers in [0, high).
 inline IntArray randint(Integer high, const Shape& shape, const Generator& random) {
   return randint(0, high, shape, random);
 }
-/// 0 to n - 1 in random order: [n]. Errors: n below 0 or at least 2^32 / 20.
+/// The integers 0 to n - 1 in random order, [n]. Errors: n below 0 or at least 2^32 / 20.
 inline IntArray randperm(Integer n, const Generator& random) {
   const std::vector<Index> order = random.randperm(n);
   IntArray y({n});
@@ -90,8 +91,8 @@ inline IntArray randperm(Integer n, const Generator& random) {
   return y;
 }
 
-/// Each element is 1 with probability p[i], else 0. It is 1 if a number of rand() is below p[i]. p [...] -> [...]. No
-/// gradient. Errors: a p outside [0, 1].
+/// Each element is 1 with probability p[i], otherwise 0. It is 1 if a number drawn as by rand() is below p[i]. p
+/// [...] -> [...]. The result has no gradient. Errors: a p outside [0, 1].
 inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   const Op op("bernoulli");
   for (const real x : p.to_vector()) check(x >= 0 && x <= 1, "p = ", x, " is not a probability");
@@ -99,8 +100,8 @@ inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   return combine<Array>(units.array(), p.array(), [](real unit, real limit) { return real(unit < limit); });
 }
 
-/// 1 with one probability for all, else 0: torch.empty(shape).bernoulli_(p), which is what dropout draws. Errors: a p
-/// outside [0, 1].
+/// Each element is 1 with the same probability p, otherwise 0: torch.empty(shape).bernoulli_(p). dropout() draws in
+/// the same way. Errors: a p outside [0, 1].
 inline Tensor bernoulli(Real p, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) {
     std::vector<std::uint8_t> bits((out.size() + 7) / 8);
@@ -111,19 +112,19 @@ inline Tensor bernoulli(Real p, const Shape& shape, const Generator& random) {
 
 namespace detail {
 
-/// Errors: a weight of row r that is negative, NaN or infinite, none above 0.
+/// Checks the weights p of row r. Errors: a weight that is negative, NaN or infinite; no weight above 0.
 inline void require_weights(const char* who, std::span<const real> p, Index r) {
   bool some = false;
   for (const real x : p) {
     check_in(who, std::isfinite(x) && x >= 0, "probability ", x, " in row ", r, " must be finite and at least 0");
     some = some || x > 0;
   }
-  check_in(who, some, "the probabilities of row ", r, " are all 0");
+  check_in(who, some, "row ", r, " must have a probability above 0");
 }
 
-/// Samples without replacement as a race: each class arrives after an exponential time divided by its weight, and the
-/// first `count` to arrive win. (Class i has the minimum of the exponentials with probability p[i] / sum p.)
-/// Classes of weight 0 arrive last, in class order, which PyTorch does not specify.
+/// Samples without replacement as a race. Each class arrives after an exponential time divided by its weight, and the
+/// first classes to arrive fill `winners`. (Class i arrives first with probability p[i] / sum p.) Classes of weight 0
+/// arrive last, in class order. PyTorch does not specify their order.
 inline void race(std::span<const real> p, std::span<const real> times, std::span<Index> winners) {
   std::vector<real> speed(p.size());
   for (std::size_t i = 0; i < p.size(); ++i) speed[i] = p[i] > 0 ? p[i] / times[i] : real(0);
@@ -137,8 +138,10 @@ inline void race(std::span<const real> p, std::span<const real> times, std::span
   std::copy_n(order.begin(), winners.size(), winners.begin());
 }
 
-/// The winner of the race alone. A time, -log(1 - unit), is at least its unit, so most classes cannot win whatever
-/// theirs is, and their logarithms are not computed: p / unit is below the best speed so far, with room for rounding.
+/// The winner of race(), with fewer logarithms. A class has the speed weight / time, and the fastest class wins. Its
+/// time is -log(1 - unit) of a uniform draw `unit` and at least unit, so its speed is at most weight / unit. If this
+/// bound is below the best speed so far, with room for rounding, the class cannot win and its logarithm is not
+/// computed.
 inline Index winner(std::span<const real> p, const Generator& random) {
   std::array<double, 256> units;
   Index first = 0;
@@ -162,8 +165,8 @@ inline Index winner(std::span<const real> p, const Generator& random) {
 
 }  // namespace detail
 
-/// A class drawn with probability proportional to p: what multinomial draws for one row. Errors: a p that is negative,
-/// NaN or infinite, none above 0.
+/// One class, drawn with probability proportional to p, as multinomial() draws for one row. Errors: a p that is
+/// negative, NaN or infinite; no p above 0.
 inline Index draw_one(std::span<const real> p, const Generator& random) {
   detail::require_weights("draw_one", p, 0);
   if (!random.build().exponential_draws_one_word()) return detail::winner(p, random);
@@ -175,12 +178,13 @@ inline Index draw_one(std::span<const real> p, const Generator& random) {
 
 namespace detail {
 
-/// Samples with replacement: looks up each unit in the running sums of p, divided by their total.
+/// Samples with replacement. Each sample is a uniform draw, looked up in the running sums of p divided by their
+/// total.
 inline void invert(std::span<const real> p, std::span<Index> samples, const Generator& random) {
   std::vector<real> cdf(p.size());
   real total = 0;
   for (std::size_t i = 0; i < p.size(); ++i) cdf[i] = total += p[i];
-  check_in("multinomial", std::isfinite(total), "the probabilities of a row sum to infinity");
+  check_in("multinomial", std::isfinite(total), "the sum of a row of probabilities must be finite");
   for (real& x : cdf) x /= total;
   cdf.back() = 1;
   for (Index& sample : samples) {
@@ -192,20 +196,20 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 
 }  // namespace detail
 
-/// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], row by row;
-/// rows need not sum to 1. Without replacement no class is drawn twice, the first drawn comes first; classes of
-/// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1,
-/// row by row, whatever p's strides (into a transposed p PyTorch draws column by column).
-/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, with an
-/// infinite sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build)
-/// replacement with one sample drew 2 R words.
+/// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples]. Rows need
+/// not sum to 1. Without replacement no class is drawn twice, and the class drawn first comes first. Classes of
+/// probability 0 come after all others. This draws 2 R C words of `random`, or 2 R num_samples words with replacement
+/// and num_samples above 1. Before PyTorch 2.0 (Generator::set_build), replacement with one sample drew 2 R words.
+/// The order is row by row, whatever the strides of p, but PyTorch draws column by column if p is transposed.
+/// Errors: a rank of p other than 1 and 2, a p that is negative, NaN or infinite, a row of zeros, num_samples below
+/// 1. With replacement also a row whose sum is infinite. Without replacement also num_samples above C.
 inline IntArray multinomial(const Tensor& p, Integer num_samples, Flag replacement, const Generator& random) {
   const Op op("multinomial");
   check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");
   const Index classes = p.size(-1), rows = p.dim() == 1 ? 1 : p.size(0);
   check(num_samples >= 1, "num_samples ", num_samples, " must be at least 1");
-  check(replacement || num_samples <= classes, "num_samples ", num_samples, " is above the ", classes,
-        " classes, and none may be drawn twice without replacement");
+  check(replacement || num_samples <= classes, "num_samples ", num_samples, " must be at most ", classes,
+        ", the number of classes: without replacement none is drawn twice");
   const Array in = p.array().contiguous();
   const auto row = [&](Index r) {
     return std::span<const real>(in.data() + r * classes, static_cast<std::size_t>(classes));

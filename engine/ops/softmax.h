@@ -22,18 +22,18 @@ void for_rows(const Shape& shape, Body body) {
                });
 }
 
-/// The rows of `shape` in a mask that broadcasts to it.
+/// The rows of a mask that is broadcast to `shape`.
 struct MaskRows {
-  Mask mask;  // a view of `shape`; each row's bytes are contiguous, as the kernel requires
+  Mask mask;  // a view with `shape`; each row's bytes are adjacent, as the kernel requires
   MaskRows(const Mask& m, const Shape& shape) : mask(broadcast_to(m, shape)) {
     if (shape[-1] == 1 || mask.stride(-1) == 1) return;
-    const Shape rows = m.rank() ? m.shape().with(-1, shape[-1]) : Shape{shape[-1]};  // no more rows than m has
+    const Shape rows = m.rank() ? m.shape().with(-1, shape[-1]) : Shape{shape[-1]};  // copies no more rows than m has
     mask = m.expand(rows).contiguous().expand(shape);
   }
   const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
 };
 
-/// f(row number, the row of x, that of the result, n) for each row of n.
+/// Calls f(row number, row of x, row of the result, n) for each row of n elements. Returns the result.
 template <class F>
 Array map_rows(const Array& x, const F& f) {
   const Array in = x.contiguous();
@@ -43,12 +43,12 @@ Array map_rows(const Array& x, const F& f) {
   return y;
 }
 
-/// Records the rows along an axis, each of which `forward` computes as in map_rows. The rule keeps the result, of which
-/// `backward` computes the gradient of one row.
+/// Records an op that computes each row along an axis by `forward`, as map_rows() does. The rule keeps the result y.
+/// `backward` computes the gradient of one row from dy and y.
 template <class F>
 Tensor record_rows(Op& op, const Tensor& x, Integer axis, const F& forward,
                    void (*backward)(const real* dy, const real* y, real* dx, Index n)) {
-  check(x.dim() >= 1, "needs at least one axis");
+  check(x.dim() >= 1, "x ", x.shape(), " needs at least one axis");
   const Array y = map_rows(x.array().transpose(axis, -1), forward);
   return op.record(y.transpose(axis, -1), save(y, axis, backward),
                    [](const Array& dy, Grads& dx, const Array& y, Integer axis, auto* backward) {
@@ -61,8 +61,9 @@ Tensor record_rows(Op& op, const Tensor& x, Integer axis, const F& forward,
 
 }  // namespace detail
 
-/// exp(x) / sum(exp(x)) along an axis; the largest element is subtracted first, so nothing overflows. A row of
-/// -infinity gives NaN, as in PyTorch; use a mask instead. Errors: an axis out of range.
+/// exp(x) / sum(exp(x)) along an axis. The largest element is subtracted first, so nothing overflows. A row of
+/// -infinity gives NaN, as in PyTorch. masked_softmax() gives zeros for a row that is masked as a whole. Errors: an
+/// axis out of range.
 inline Tensor softmax(const Tensor& x, Integer axis = -1) {
   Op op("softmax", x);
   const kernels::Table& t = kernels::table();
@@ -70,12 +71,12 @@ inline Tensor softmax(const Tensor& x, Integer axis = -1) {
   return detail::record_rows(op, x, axis, row, t.softmax_backward);
 }
 
-/// Softmax over the elements of the last axis that the mask keeps. The others take no part: they are just 0, whatever
-/// x holds there, and so is their gradient, whatever dy holds there. A row that keeps nothing is all zeros. The mask
-/// (true = keep) broadcasts to x's shape. Errors: a mask that does not broadcast.
+/// Softmax over the elements of the last axis that the mask keeps. The other elements of the result are 0, whatever x
+/// holds there. Their gradients are 0, whatever dy holds there. A row of which nothing is kept is all zeros. The mask
+/// (true = keep) broadcasts to the shape of x. Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
-  check(x.dim() >= 1, "needs at least one axis");
+  check(x.dim() >= 1, "x ", x.shape(), " needs at least one axis");
   const detail::MaskRows mask(keep, x.shape());
   const Array y = detail::map_rows(x.array(), [&](Index number, const real* from, real* to, Index n) {
     kernels::table().softmax(from, mask.row(number), to, nullptr, n);
@@ -86,12 +87,13 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
              for (Index j = 0; j < n; ++j) to[j] = kept[j] || std::isfinite(g[j]) ? g[j] : real(0);
              kernels::table().softmax_backward(to, y.data() + number * n, to, n);
              for (Index j = 0; j < n; ++j)
-               if (!kept[j] && to[j] != 0) to[j] = 0;  // NaN from a kept element
+               if (!kept[j] && to[j] != 0) to[j] = 0;  // a NaN that spread from a kept element
            }));
   });
 }
 
-/// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
+/// log(softmax(x)) along an axis, computed as x - max - log(sum(exp(x - max))). It stays accurate where softmax
+/// rounds to 0.
 inline Tensor log_softmax(const Tensor& x, Integer axis = -1) {
   Op op("log_softmax", x);
   const kernels::Table& t = kernels::table();

@@ -12,15 +12,15 @@ namespace mote {
 
 /// e^x. Above 88.72 (float) the result is infinity.
 inline Tensor exp(const Tensor& x) {
-  return detail::function("exp", x, kernels::table().exp, kernels::table().mul, detail::Saved::result);  // dy y
+  return detail::function("exp", x, kernels::table().exp, kernels::table().mul, detail::Saved::result);  // dx = dy y
 }
 
 /// The natural logarithm: -infinity at 0, NaN below.
 inline Tensor log(const Tensor& x) {
-  return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Saved::input);  // dy / x
+  return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Saved::input);  // dx = dy / x
 }
 
-/// The logarithm of base 10, or of base 2: log(x) / ln 10, log(x) / ln 2.
+/// The logarithms to base 10 and to base 2: log(x) / ln 10 and log(x) / ln 2.
 inline Tensor log10(const Tensor& x) { return log(x) * 0.43429448190325183; }
 inline Tensor log2(const Tensor& x) { return log(x) * 1.4426950408889634; }
 
@@ -65,7 +65,7 @@ inline Tensor abs(const Tensor& x) {
 }
 
 namespace detail {
-/// The op y = f(x) of an f with steps: its gradient is 0 everywhere, as in PyTorch.
+/// The op y = f(x) of a piecewise constant f. The gradient is 0 everywhere, as in PyTorch.
 template <class F>
 Tensor steps(OpName name, const Tensor& x, const F& f) {
   Op op(name, x);
@@ -74,8 +74,8 @@ Tensor steps(OpName name, const Tensor& x, const F& f) {
 }
 }  // namespace detail
 
-/// The next whole number below, above, or nearest to x, the even one of two; NaN and infinities stay. The gradient of
-/// these is 0.
+/// x rounded down (floor), up (ceil), or to the nearest whole number (round). Halves are rounded to the even
+/// neighbour. NaN and infinities stay. The gradient is 0.
 inline Tensor floor(const Tensor& x) {
   return detail::steps("floor", x, [](real x) { return std::floor(x); });
 }
@@ -85,10 +85,10 @@ inline Tensor ceil(const Tensor& x) {
 inline Tensor round(const Tensor& x) {
   return detail::steps("round", x, [](real x) { return std::nearbyint(x); });
 }
-/// To so many digits after the point: round(x 10^decimals) / 10^decimals, or tens for -1. Errors: decimals outside
-/// [-30, 30].
+/// x rounded to `decimals` digits after the point: round(x 10^decimals) / 10^decimals. decimals = -1 rounds to tens.
+/// Errors: decimals outside [-30, 30].
 inline Tensor round(const Tensor& x, Integer decimals) {
-  check_in("round", decimals >= -30 && decimals <= 30, "decimals ", decimals, " must be within -30 and 30");
+  check_in("round", decimals >= -30 && decimals <= 30, "decimals ", decimals, " must be from -30 to 30");
   const real ten = math::pow(real(10), static_cast<real>(std::abs(Index(decimals))));
   const bool digits = decimals > 0;
   return detail::steps("round", x, [ten, digits](real x) {
@@ -96,14 +96,14 @@ inline Tensor round(const Tensor& x, Integer decimals) {
   });
 }
 
-/// 1, 0 or -1; 0 of NaN, as in PyTorch. The gradient is 0.
+/// The sign of x: 1, 0 or -1. It is 0 for NaN, as in PyTorch. The gradient is 0.
 inline Tensor sign(const Tensor& x) {
   return detail::steps("sign", x, [](real x) { return static_cast<real>((x > 0) - (x < 0)); });
 }
 
 namespace detail {
 inline Array power(const Array& base, real exponent) {
-  if (exponent == 1) return base;  // common exponents: exact, and far faster than logarithms
+  if (exponent == 1) return base;  // common exponents are exact, and far faster than logarithms
   if (exponent == 2) return base * base;
   if (exponent == 3) return base * base * base;
   if (exponent == real(0.5)) return map(kernels::table().sqrt, base);
@@ -112,12 +112,12 @@ inline Array power(const Array& base, real exponent) {
 }
 }  // namespace detail
 
-/// x^exponent for one fixed exponent, a plain number. A negative x needs an integer exponent, else NaN. The gradient is
-/// exponent x^(exponent - 1), and 0 for exponent 0.
+/// x^exponent for one fixed exponent, a plain number. A negative x gives NaN unless the exponent is an integer. The
+/// gradient is exponent x^(exponent - 1), and 0 for exponent 0.
 inline Tensor pow(const Tensor& x, Number auto power_of_x) {
   Op op("pow", x);
   const real exponent = static_cast<real>(power_of_x);
-  x.array().require();  // x^1 is x itself, which nobody has looked at
+  x.array().require();  // for x^1 no kernel checks that x is defined
   return op.record(detail::power(x.array(), exponent), save(x, exponent),
                    [](const Array& dy, Grads& dx, const Array& x, real exponent) {
                      const bool flat = exponent == 0;
@@ -132,7 +132,7 @@ inline Tensor pow(const Tensor& a, const Tensor& b) {
   return op.record(y, save(a, b, y), [](const Array& dy, Grads& dx, const Array& a, const Array& b, const Array& y) {
     if (dx.wants(0)) {
       const Array slope = b * zip(kernels::table().pow, a, b - real(1));
-      // 0 * 0^-1 would be NaN where the power is the constant 1
+      // where b is 0 the power is the constant 1, but 0 * 0^-1 would be NaN
       dx.add(0, dy * combine<Array>(slope, b, [](real s, real exponent) { return exponent == 0 ? real(0) : s; }));
     }
     if (dx.wants(1)) {
@@ -144,12 +144,12 @@ inline Tensor pow(const Tensor& a, const Tensor& b) {
 }
 
 namespace detail {
-/// What is left of a after whole multiples of b, with the sign of b: rounded at most once.
+/// The remainder of a divided by b, with the sign of b. It is rounded at most once.
 inline real remainder_of(real a, real b) {
   const real rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-/// floor(a / b), also where a / b is rounded to the next whole number.
+/// floor(a / b), correct even where the quotient a / b would be rounded up to a whole number.
 inline real floor_quotient(real a, real b) {
   if (b == 0) return a / b;
   const real rest = std::fmod(a, b), quotient = (a - rest) / b;
@@ -157,8 +157,8 @@ inline real floor_quotient(real a, real b) {
 }
 }  // namespace detail
 
-/// a - floor(a / b) b, element by element with broadcasting, as Python's %: it has the sign of b. NaN where b is 0.
-/// d/da = 1, d/db = -floor(a / b). Errors: shapes that do not broadcast.
+/// a - floor(a / b) b, element by element with broadcasting, as Python's %. The result has the sign of b. NaN where b
+/// is 0. d/da = 1, d/db = -floor(a / b). Errors: shapes that do not broadcast.
 inline Tensor remainder(const Tensor& a, const Tensor& b) {
   Op op("remainder", a, b);
   const Array y = combine<Array>(a.array(), b.array(), detail::remainder_of);

@@ -8,7 +8,7 @@
 namespace mote {
 
 namespace detail {
-/// Records y, x's elements in x's order under another shape.
+/// Records y, which has the elements of x in the same order under another shape.
 inline Tensor reshaped(Op& op, const Tensor& x, Array y) {
   return op.record(std::move(y), save(x.shape()),
                    [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
@@ -21,18 +21,19 @@ inline Tensor reshape(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("reshape", x);
   return detail::reshaped(op, x, x.array().reshape(extents));
 }
-/// The same with a Shape, such as that of another tensor.
+/// reshape() to a Shape, such as that of another tensor.
 inline Tensor reshape(const Tensor& x, const Shape& shape) {
   Op op("reshape", x);
   return detail::reshaped(op, x, x.array().reshape(shape));
 }
 
-/// Axes start to end, both included, as one: [A, B, C] -> [A B C]. Errors: an axis out of range, start behind end.
+/// Merges the axes from start to end, both included, into one: [A, B, C] -> [A * B * C]. Errors: an axis out of
+/// range, start behind end.
 inline Tensor flatten(const Tensor& x, Integer start = 0, Integer end = -1) {
   Op op("flatten", x);
   if (x.dim() == 0) return detail::reshaped(op, x, x.array().reshape({1}));
   const int first = x.shape().axis(start), last = x.shape().axis(end);
-  check(first <= last, "axis ", start, " stands behind axis ", end, " of ", x.shape());
+  check(first <= last, "start axis ", start, " must not stand behind end axis ", end, " of ", x.shape());
   Shape shape = x.shape();
   Index together = 1;
   for (int i = first; i <= last; ++i) {
@@ -51,7 +52,8 @@ template <std::integral I, class... More>
 __attribute__((unavailable("axes stand in braces: write permute(x, {1, 0})"))) Tensor permute(const Tensor&, I,
                                                                                               More...);
 
-/// As reshape, but never copies. Errors: strides that do not allow it (transposed, sliced): use reshape.
+/// As reshape(), but never copies. Errors: strides that do not allow a view, as after transpose() or slice(). Use
+/// reshape() then.
 inline Tensor view(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("view", x);
   return detail::reshaped(op, x, x.array().view(extents));
@@ -61,13 +63,14 @@ inline Tensor view(const Tensor& x, const Shape& shape) {
   return detail::reshaped(op, x, x.array().view(std::span<const Index>(shape)));
 }
 
-/// The same elements in row-major order. mote's ops accept any layout; this is for code that follows a tutorial.
+/// x stored in row-major order. mote's ops accept any layout, so this is only for code that follows a PyTorch
+/// tutorial.
 inline Tensor contiguous(const Tensor& x) {
   Op op("contiguous", x);
   return op.record(x.array().contiguous(), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
 }
 
-/// Two axes swapped: [..., A, ..., B, ...] -> [..., B, ..., A, ...]. Errors: an axis out of range.
+/// x with two axes swapped: [..., A, ..., B, ...] -> [..., B, ..., A, ...]. Errors: an axis out of range.
 inline Tensor transpose(const Tensor& x, Integer axis0, Integer axis1) {
   Op op("transpose", x);
   return op.record(
@@ -86,8 +89,8 @@ inline Tensor permute(const Tensor& x, std::initializer_list<Integer> axes) {
   });
 }
 
-/// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are
-/// clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
+/// The positions start, start + step, ... below end along an axis. Negative start and end count from the end of the
+/// axis. Both are clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
 inline Tensor slice(const Tensor& x, Integer axis, Integer start, Integer end, Integer step = 1) {
   Op op("slice", x);
   return op.record(x.array().slice(axis, start, end, step), save(axis, start, end, step),
@@ -106,21 +109,20 @@ inline Tensor select(const Tensor& x, Integer axis, Integer position) {
   });
 }
 
-/// The same of indices.
+/// slice() of an IntArray.
 inline IntArray slice(const IntArray& x, Integer axis, Integer start, Integer end, Integer step = 1) {
   return x.slice(axis, start, end, step);
 }
 
 namespace detail {
-/// Parts of the given sizes, or of one size, along an axis.
+/// Splits x into parts of the given sizes along an axis.
 template <class A>
 std::vector<A> parts_of(const A& x, const std::vector<Index>& sizes, Integer axis) {
   const Op op("split");
   Index total = 0;
   for (const Index n : sizes) {
     check(n >= 0, "size ", n, " must be at least 0");
-    total =
-        std::min(total + std::min(n, Shape::max_numel), Shape::max_numel);  // a sum of huge sizes does not wrap around
+    total = std::min(total + std::min(n, Shape::max_numel), Shape::max_numel);  // large sizes must not overflow
   }
   check(total == x.shape()[axis], "sizes add up to ", total, ", but axis ", axis, " of ", x.shape(), " has ",
         x.shape()[axis]);
@@ -148,7 +150,7 @@ std::vector<A> chunks(const A& x, Integer count, Integer axis) {
 }
 }  // namespace detail
 
-/// Parts of the given sizes along an axis, in order. Errors: sizes that do not add up to the extent.
+/// Splits x into parts of the given sizes along an axis. Errors: sizes that do not add up to the extent.
 inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, Integer axis = 0) {
   return detail::parts_of(x, sizes, axis);
 }
@@ -156,7 +158,8 @@ inline std::vector<IntArray> split(const IntArray& x, const std::vector<Index>& 
   return detail::parts_of(x, sizes, axis);
 }
 
-/// Parts of `size` along an axis; the last may be smaller. Errors: size < 1. A number alone: {2} is a list of sizes.
+/// Splits x into parts of `size` along an axis. The last part may be smaller. Write the size without braces, because
+/// {2} is a list of sizes. Errors: size < 1.
 template <detail::Whole Number>
 std::vector<Tensor> split(const Tensor& x, Number size, Integer axis = 0) {
   return detail::equal_parts(x, Integer(size), axis);
@@ -195,7 +198,7 @@ inline std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
 }  // namespace detail
 
 /// Concatenates tensors along an axis. All other extents must be equal; empty parts are allowed.
-/// Errors: no tensors, shapes that differ elsewhere.
+/// Errors: no tensors, shapes that differ along another axis.
 inline Tensor concat(const std::vector<Tensor>& parts, Integer axis = 0) {
   Op op("concat", parts);
   const Array y = joined(detail::arrays_of(parts), axis);
@@ -207,7 +210,7 @@ inline Tensor concat(const std::vector<Tensor>& parts, Integer axis = 0) {
       if (dx.wants(i)) dx.add(i, dy.slice(axis, from, from + sizes[i]));
   });
 }
-/// The same of indices.
+/// concat() of IntArrays.
 inline IntArray concat(const std::vector<IntArray>& parts, Integer axis = 0) {
   const Op op("concat");
   return joined(parts, axis);
@@ -248,26 +251,27 @@ inline Tensor stack(const std::vector<Tensor>& parts, Integer axis = 0) {
       if (dx.wants(i)) dx.add(i, dy.select(axis, static_cast<Index>(i)));
   });
 }
-/// The same of indices.
+/// stack() of IntArrays.
 inline IntArray stack(const std::vector<IntArray>& parts, Integer axis = 0) {
   const Op op("stack");
   return stacked(parts, axis);
 }
 
-/// Expands x to `shape` without a copy. Axes of extent 1 are repeated, and new axes in front. The gradient is summed
-/// over these axes. Errors: an extent of x that is not 1 and differs from that of `shape`.
+/// Expands x to `shape` without a copy. Axes of extent 1 are repeated, and new axes may be added in front. The
+/// gradient is summed over the repeated and the new axes. Errors: an extent of x that is not 1 and differs from that
+/// of `shape`.
 inline Tensor expand(const Tensor& x, const Shape& shape) {
   Op op("expand", x);
   return op.record(x.array().expand(shape), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
 }
 
-/// The whole of x so many times along each axis: x [A, B] by {2, 3} -> [2A, 3B]. More counts than axes make new leading
-/// axes. Errors: fewer counts than axes, a count below 0.
+/// Repeats the whole of x, with one count for each axis: x [A, B] with counts {2, 3} -> [2A, 3B]. If there are more
+/// counts than axes, x gets new leading axes. Errors: fewer counts than axes, a count below 0.
 inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
   Op op("repeat", x);
   const std::span<const Index> times = detail::plain(counts);
   const int rank = static_cast<int>(times.size());
-  check(rank >= x.dim(), rank, " counts are fewer than the axes of x ", x.shape());
+  check(rank >= x.dim(), "counts: ", rank, ", but x ", x.shape(), " needs one for each axis");
   Array y = x.array();
   while (y.rank() < rank) y = y.unsqueeze(0);
   const Shape from = y.shape();
@@ -289,7 +293,7 @@ inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
 }
 
 namespace detail {
-/// x with what stands at position i of an axis at position to(i).
+/// x with position i of an axis moved to position to(i).
 template <class To>
 Array moved_along(const Array& x, int axis, const To& to) {
   const Array in = x.contiguous();
@@ -316,7 +320,7 @@ inline Array rolled(const Array& x, int axis, Index shift) {
 }
 }  // namespace detail
 
-/// The elements of these axes in reverse order. Errors: an axis out of range or listed twice, no axis.
+/// x with the positions of these axes in reverse order. Errors: an axis out of range or listed twice, no axis.
 inline Tensor flip(const Tensor& x, const Axes& axes) {
   Op op("flip", x);
   check(!axes.empty(), "say which axes: flip(x, {0})");
@@ -324,7 +328,7 @@ inline Tensor flip(const Tensor& x, const Axes& axes) {
                    [](const Array& dy, Grads& dx, const Axes& axes) { dx.add(0, detail::flipped(dy, axes)); });
 }
 
-/// What stands at position i of an axis moves to i + shift; what leaves at the end comes back at the start. Errors: an
+/// x with position i of an axis moved to i + shift. Elements that leave at the end come back at the start. Errors: an
 /// axis out of range.
 inline Tensor roll(const Tensor& x, Integer shift, Integer axis) {
   Op op("roll", x);
@@ -334,7 +338,7 @@ inline Tensor roll(const Tensor& x, Integer shift, Integer axis) {
 }
 
 namespace detail {
-/// A matrix of this shape with d on its diagonal, and back.
+/// A matrix of this shape with d on its diagonal. diagonal_of() is the reverse.
 inline Array diagonal_matrix(const Array& d, const Shape& shape) {
   Array y = Array::zeros(shape);
   real* const out = y.mutate();
@@ -352,7 +356,8 @@ inline Array diagonal_of(const Array& m) {
 }
 }  // namespace detail
 
-/// Of a list [N] the matrix [N, N] with it on the diagonal; of a matrix its diagonal. Errors: another rank.
+/// The matrix [N, N] with a list x [N] on its diagonal, or the diagonal of a matrix x. Errors: a rank other than 1
+/// and 2.
 inline Tensor diag(const Tensor& x) {
   Op op("diag", x);
   check(x.dim() == 1 || x.dim() == 2, "x ", x.shape(), " must be a list or a matrix");
@@ -364,7 +369,7 @@ inline Tensor diag(const Tensor& x) {
   });
 }
 
-/// The sum of a matrix's diagonal. Errors: another rank.
+/// The sum of the diagonal of a matrix. Errors: a rank other than 2.
 inline Tensor trace(const Tensor& x) {
   Op op("trace", x);
   check(x.dim() == 2, "x ", x.shape(), " must be a matrix");
@@ -376,7 +381,7 @@ inline Tensor trace(const Tensor& x) {
 }
 
 namespace detail {
-/// Over the last two axes, zero where column - row is above `diagonal` (keeps the lower triangle), or below it.
+/// x with 0 where column - row > diagonal in the last two axes if `lower`, otherwise where column - row < diagonal.
 inline Array keep_triangle(const Array& x, bool lower, Index diagonal) {
   Array y = copy_of(x);
   const Index rows = x.shape()[-2], columns = x.shape()[-1];
@@ -406,25 +411,28 @@ inline Tensor triu(const Tensor& x, Integer diagonal = 0) {
   return detail::triangle(op, x, false, diagonal);
 }
 
-/// [B, T, count * width] -> [B, count, T, width]: head h takes columns from h * width on. A view: nothing is copied.
-/// Errors: another rank, a count below 1, one that does not divide the width of x.
+/// Splits the last axis into heads: [B, T, count * width] -> [B, count, T, width]. Head h takes the columns from h *
+/// width on. The result is a view, so nothing is copied. Errors: a rank other than 3, a count below 1, a count that
+/// does not divide the last extent.
 inline Tensor split_heads(const Tensor& x, Integer count) {
   x.array().require("split_heads");
   check_in("split_heads", x.dim() == 3, "x ", x.shape(), " must be [B, T, C]");
-  check_in("split_heads", count >= 1 && x.size(2) % count == 0, "x ", x.shape(), " does not hold ", count, " heads");
+  check_in("split_heads", count >= 1, "count ", count, " must be at least 1");
+  check_in("split_heads", x.size(2) % count == 0, "the last extent of x ", x.shape(), " must be a multiple of ", count,
+           ", the number of heads");
   return transpose(reshape(x, {x.size(0), x.size(1), count, x.size(2) / count}), 1, 2);
 }
 
-/// [B, count, T, width] -> [B, T, count * width]: undoes split_heads. The result of attention() is not copied. Errors:
-/// another rank.
+/// Joins the heads that split_heads() has split: [B, count, T, width] -> [B, T, count * width]. If x is the result of
+/// attention(), it is not copied. Errors: a rank other than 4.
 inline Tensor join_heads(const Tensor& x) {
   x.array().require("join_heads");
   check_in("join_heads", x.dim() == 4, "x ", x.shape(), " must be [B, H, T, width]");
   return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-/// Repeats the heads of keys or values, count / Hkv times each: x [B, Hkv, T, width] -> [B, count, T, width]. Errors:
-/// another rank; a count that is no multiple of Hkv.
+/// Repeats each head of keys or values count / Hkv times: x [B, Hkv, T, width] -> [B, count, T, width]. Errors: a
+/// rank other than 4, a count that is not a multiple of Hkv.
 inline Tensor repeat_heads(const Tensor& x, Index count) {
   x.array().require("repeat_heads");
   check_in("repeat_heads", x.dim() == 4, "x ", x.shape(), " must be [B, H, T, width]");

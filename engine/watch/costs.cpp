@@ -16,13 +16,13 @@ const Array& input(const Event& e, std::size_t i) {
   return i < inputs.size() ? *inputs[i] : Tensor::no_array;
 }
 
-/// What the rule keeps at this place of save()'s list; null if it is no T.
+/// The value at position i of the op's save(), or null if that value is not a T.
 template <class T>
 const T* kept(const Event& e, std::size_t i) {
   return i < e.kept.size() ? e.kept[i].as<T>() : nullptr;
 }
 
-/// Operations of a product whose result has so many elements, each a sum of k.
+/// The operations of a matrix product whose result has `elements` elements, each a sum of k products.
 Index product_flops(Index elements, Index k) { return 2 * elements * k; }
 
 OpCosts matmul_costs(const Event& e) { return {product_flops(e.result->numel(), input(e, 0).shape()[-1])}; }
@@ -32,7 +32,8 @@ OpCosts linear_costs(const Event& e) {
   return {xw + (input(e, 2).defined() ? y : 0), {xw, xw, y}};
 }
 
-/// Forward, the gelu is an op of its own. Backward computes it again, beside its gradient.
+/// The forward cost leaves out gelu, which runs as an op of its own. Backward computes gelu again together with its
+/// gradient, for one operation per element.
 OpCosts gelu_linear_costs(const Event& e) {
   OpCosts costs = linear_costs(e);
   costs.gradients[0] += input(e, 0).numel();
@@ -41,11 +42,11 @@ OpCosts gelu_linear_costs(const Event& e) {
 
 OpCosts extreme_costs(const Event& e) {
   const Index x = input(e, 0).numel();
-  const bool along_one_axis = kept<Shape>(e, 0) != nullptr;  // with positions, to which alone the gradient goes
+  const bool along_one_axis = kept<Shape>(e, 0) != nullptr;  // the op keeps positions, and the gradient goes only there
   return {x, {along_one_axis ? 0 : 3 * x}};
 }
 
-/// Rows by index: each element of the result sends its gradient to one place.
+/// An op that selects elements by index. Each element of the result sends its gradient to one place.
 OpCosts selection_costs(const Event& e) { return {0, {e.result->numel()}}; }
 
 OpCosts rotary_costs(const Event& e) {
@@ -55,7 +56,7 @@ OpCosts rotary_costs(const Event& e) {
   return {columns ? 3 * turned * (e.result->numel() / columns) : 0};
 }
 
-/// Pairs of a query and a key that may attend.
+/// The number of pairs of a query and a key in which the query may attend to the key.
 Index pairs_of(const detail::AttentionPlan& p, const Mask* mask) {
   Index pairs = 0;
   for (Index row = 0; row < p.batch * p.heads * p.queries; ++row) {
@@ -73,7 +74,8 @@ Index pairs_of(const detail::AttentionPlan& p, const Mask* mask) {
   return pairs;
 }
 
-/// Forward: scores, P V. Backward: scores, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
+/// Forward computes the scores and P V. dQ includes the scores again, dP = dY V^T, the softmax (4) and dS K.
+/// dK = dS^T Q, and dV = P^T dY.
 OpCosts attention_costs(const Event& e) {
   const auto* const plan = kept<detail::AttentionPlan>(e, 0);
   if (!plan) return {e.result->numel()};
@@ -110,7 +112,7 @@ struct CostTable {
       {"softmax", per_element(5, {4})},  // maximum, difference, exp, sum, quotient
       {"masked_softmax", per_element(5, {4})},
       {"log_softmax", per_element(5, {4})},
-      {"cross_entropy", per_element(5, {3})},     // those of softmax; exp, difference, product
+      {"cross_entropy", per_element(5, {3})},     // forward as softmax; backward exp, difference, product
       {"layer_norm", per_element(7, {9, 4, 1})},  // mean, difference, square and sum, scale, weight, bias
       {"rms_norm", per_element(4, {7, 3})},       // square and sum, scale, weight
       {"mse_loss", per_element(3, {2, 2})},

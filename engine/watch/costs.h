@@ -1,4 +1,4 @@
-// What ops cost: a table of floating-point operations by op, beside the ops and unknown to them.
+// The costs of ops: a table of floating-point operations by op. The ops do not know of the table.
 #pragma once
 
 #include <functional>
@@ -10,31 +10,33 @@
 
 namespace mote {
 
-/// The floating-point operations of an op, a multiply-add being two, and what a trace says of it.
+/// The floating-point operations of an op, and the shapes that a trace prints for it. A multiply-add counts as two.
 struct OpCosts {
   Index forward = 0;
   std::vector<Index> gradients = {};  ///< of each input's gradient; empty: each costs as much as forward
-  std::vector<std::pair<std::string, Shape>> notes = {};  ///< shapes of values inside: {"weights", [B, H, Tq, Tk]}
+  std::vector<std::pair<std::string, Shape>> notes = {};  ///< shapes of values in the op: {"weights", [B, H, Tq, Tk]}
 
-  /// Of the gradient of input i.
+  /// The operations of the gradient of input i.
   Index gradient(std::size_t i) const {
     if (gradients.empty()) return forward;
     return i < gradients.size() ? gradients[i] : 0;
   }
 };
 
-/// A row of the table: from an op_recorded event, which knows the op's inputs, its result and what its rule keeps.
+/// A row of the table. It computes the costs from an op_recorded event, which has the op's inputs, its result and the
+/// values that its rule keeps.
 using CostRow = std::function<OpCosts(const Event& recorded)>;
 
-/// Gives an op a row, or another one. Without a row an op costs one operation per element of its result, a view none.
-/// Call it once, where the program begins: set_costs("softsign", per_element(3, {2})).
+/// Sets or replaces the row of an op. An op without a row costs one operation per element of its result, and a view
+/// costs none. Call it once, where the program begins: set_costs("softsign", per_element(3, {2})).
 void set_costs(const std::string& op, CostRow row);
 
-/// So many operations for each element of the first input, or of the result if that has more: forward, and for the
-/// gradient of each input.
+/// A row of costs per element: `forward` operations in forward, and gradients[i] for the gradient of input i. The
+/// elements are those of the first input, or of the result if the result has more.
 CostRow per_element(Index forward, std::vector<Index> gradients = {});
 
-/// Of an op that was recorded. `composed` of ops inside it that have recorded: without a row it leaves all to them.
+/// The costs of an op that was recorded. `composed` says that ops inside the op were recorded, too. Without a row, a
+/// composed op itself costs nothing, because the ops inside are counted.
 OpCosts costs_of(const Event& recorded, bool composed);
 /// Whether the result of an op that was recorded shares memory with an input.
 bool is_view(const Event& recorded);

@@ -1,5 +1,6 @@
-// Layout in rows, after Sugiyama: each box in the first row below all that point to it; a long arrow has a place in
-// every row that it crosses; row by row the places are ordered by, and moved towards, those above or below them.
+// Layout in rows, after Sugiyama. Each box is in the first row below all boxes that point to it. A long arrow has a
+// place in every row that it crosses. Row by row, the places are sorted by the mean position of their neighbours
+// above or below, and moved towards that mean.
 #include "engine/watch/diagram.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr double letter = 7.2, line = 15, between_rows = 34, between_places = 22;  // pixels
 
-/// A box, or where an arrow crosses a row; x and y of its middle.
+/// A box, or the point where an arrow crosses a row. x and y are its middle.
 struct Place {
   double width = 0, height = 0, x = 0, y = 0;
   std::size_t row = 0;
@@ -25,8 +26,8 @@ struct Place {
 
 struct DiagramLayout {
   std::vector<Place> places;                      // the boxes, then the crossings
-  std::vector<std::vector<std::size_t>> rows;     // from left to right
-  std::vector<std::vector<std::size_t>> courses;  // of each arrow: its places from box to box
+  std::vector<std::vector<std::size_t>> rows;     // the places of each row, from left to right
+  std::vector<std::vector<std::size_t>> courses;  // the places of each arrow, from box to box
   double width = 0, height = 0;
 
   explicit DiagramLayout(const Diagram& diagram) {
@@ -36,11 +37,12 @@ struct DiagramLayout {
       places.push_back({static_cast<double>(columns) * letter + 18, static_cast<double>(box.lines.size()) * line + 10});
     }
     for (const auto& [from, to] : diagram.arrows)
-      check_in("diagram_svg", from < to && to < places.size(), "an arrow from box ", from, " to box ", to);
+      check_in("diagram_svg", from < to && to < places.size(), "the arrow from box ", from, " to box ", to,
+               " must lead to a later one of the boxes");
     for (std::size_t to = 0; to < places.size(); ++to)
       for (const auto& arrow : diagram.arrows)
         if (arrow.second == to) places[to].row = std::max(places[to].row, places[arrow.first].row + 1);
-    for (std::size_t i = 0; i < diagram.boxes.size(); ++i) {  // what nothing points to stands beside what it is for
+    for (std::size_t i = 0; i < diagram.boxes.size(); ++i) {  // moves a box without inputs down, above its first use
       std::size_t highest = 0;
       for (const auto& [from, to] : diagram.arrows)
         if (from == i) highest = highest ? std::min(highest, places[to].row) : places[to].row;
@@ -70,7 +72,8 @@ struct DiagramLayout {
       courses.back().push_back(next);
     }
   }
-  /// Orders a row's places by the mean of their neighbours and moves them there, as near as their widths allow.
+  /// Sorts a row's places by the mean x of their neighbours. Moves each place as near to its mean as the widths
+  /// allow.
   void arrange(std::vector<std::size_t>& row, bool by_above, bool by_below) {
     std::vector<std::pair<double, std::size_t>> order;
     for (const std::size_t i : row) {
@@ -87,7 +90,7 @@ struct DiagramLayout {
     }
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     const std::size_t n = order.size();
-    std::vector<double> right(n), left(n);  // pushed to the right by those before, to the left by those behind
+    std::vector<double> right(n), left(n);  // x after pushing overlapping places to the right, and to the left
     const auto apart = [&](std::size_t i) {
       return (places[order[i].second].width + places[order[i + 1].second].width) / 2 + between_places;
     };
@@ -118,7 +121,7 @@ struct DiagramLayout {
   }
 };
 
-/// An arrow's line, which ends at `x`.
+/// Draws an arrow's line, whose last x is `end`.
 void draw_arrow(std::ostream& svg, const DiagramLayout& layout, const std::vector<std::size_t>& course, double end) {
   for (std::size_t i = 0; i < course.size(); ++i) {
     const Place& p = layout.places[course[i]];
@@ -151,7 +154,7 @@ std::string diagram_svg(const Diagram& diagram) {
     svg << "<text x=\"20\" y=\"" << 22 + static_cast<double>(i) * line << "\">" << markup_text(diagram.notes[i])
         << "</text>\n";
   svg << "<g transform=\"translate(20," << top << ")\" fill=\"none\" stroke=\"#555555\">\n";
-  for (const auto& course : layout.courses) {  // several to one box end side by side, as they come
+  for (const auto& course : layout.courses) {  // arrows to one box end side by side, in the order of their origins
     const Place& end = layout.places[course.back()];
     const auto comes_from = [&](const auto& c) { return std::pair(layout.places[c[c.size() - 2]].x, &c); };
     double before = 0, count = 0;

@@ -1,5 +1,6 @@
 // The observers that environment variables install: MOTE_DEBUG=1 (a line on stderr for every op), MOTE_CHECK=finite
-// (the first NaN or new infinity is an error; with MOTE_DEBUG=origin it says what led to it) and MOTE_PROFILE=1.
+// (the first NaN or new infinity is an error; with MOTE_DEBUG=origin the error names the ops that led to it) and
+// MOTE_PROFILE=1.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -39,7 +40,8 @@ bool has_infinity(const Array& x) { return x.numel() > 0 && std::isinf(max(map(k
 
 constexpr int steps_back = 4;
 
-/// "; input 1 is from exp (in h.0) <- linear (in h.0.fc)": the ops that led to it, along the first inputs of each.
+/// The ops that led to input i: "; input 1 is from exp (in h.0) <- linear (in h.0.fc)". From each op the list goes on
+/// to its first input with a node. Empty without MOTE_DEBUG=origin.
 std::string made_by(const Node* node, std::size_t i) {
   std::string text;
   const auto first_input = [](const Node& n) {
@@ -60,7 +62,7 @@ struct FiniteCheck : Observer {
   FiniteCheck() { watch(); }
   void event(const Event& e) override {
     if (e.kind == Event::op_recorded) check_result(e);
-    if (e.kind == Event::rule_opened && !sent_by_.contains(e.node->id)) sent_by_.clear();  // backward begins here
+    if (e.kind == Event::rule_opened && !sent_by_.contains(e.node->id)) sent_by_.clear();  // a new backward begins
     if (e.kind == Event::gradient_sent) check_gradient(e);
   }
 
@@ -72,26 +74,29 @@ struct FiniteCheck : Observer {
     bool infinite_input = infinity_on_purpose(e.name);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i]->defined()) continue;
-      check(!has_nan(*inputs[i]), "input ", i, " already has a NaN: ", shapes, made_by(e.node, i));
+      check(!has_nan(*inputs[i]), "input ", i, " (counted from 0) already has a NaN: shapes ", shapes,
+            made_by(e.node, i));
       infinite_input = infinite_input || has_infinity(*inputs[i]);
     }
-    const char* const fresh = has_nan(*e.result)                           ? "a NaN: "
-                              : !infinite_input && has_infinity(*e.result) ? "an infinity: "
+    const char* const fresh = has_nan(*e.result)                           ? "a NaN"
+                              : !infinite_input && has_infinity(*e.result) ? "an infinity"
                                                                            : nullptr;
     if (!fresh) return;
     std::string origins;
     for (std::size_t i = 0; i < inputs.size(); ++i) origins += made_by(e.node, i);
-    check(false, "the result has ", fresh, shapes, " -> ", e.result->shape(), origins);
+    check(false, "the result has ", fresh, ", but no input has one: shapes ", shapes, " -> ", e.result->shape(),
+          origins);
   }
   void check_gradient(const Event& e) {
     const Node &node = *e.node, &to = *node.input(e.input);
     const bool nan = has_nan(*e.dx);
     check(!nan && (!has_infinity(*e.dx) || has_infinity(*e.dy)), "backward: the gradient for input ", e.input,
-          " of shape ", to.shape, nan ? " has a NaN (dy has shape " : " has an infinity (dy has shape ", e.dy->shape(),
-          ")", in_layer(node), made_by(&node, e.input), dy_from(node));
+          " of shape ", to.shape, nan ? " has a NaN" : " has an infinity",
+          " (dy, the gradient of the result, has shape ", e.dy->shape(), ")", in_layer(node), made_by(&node, e.input),
+          dy_from(node));
     if (settings().origin) sent_by_[to.id] = {node.op + in_layer(node), node.id};
   }
-  /// "; dy is from mul (in h.0) <- sum".
+  /// The ops that dy came from: "; dy is from mul (in h.0) <- sum".
   std::string dy_from(const Node& node) const {
     std::string text;
     auto from = sent_by_.find(node.id);
@@ -99,12 +104,12 @@ struct FiniteCheck : Observer {
       text += (back > 0 ? " <- " : "; dy is from ") + from->second.first;
     return text;
   }
-  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by a node's id, who sent the newest part of its dy
+  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by node id: the newest sender of dy, its name and its id
 };
 
 const double program_start = steady_seconds();
 
-/// What the profiles of all threads add up to. Never destroyed: other threads may still run when the program ends.
+/// The sums of all threads' profiles. Never destroyed, because other threads may still run when the program ends.
 ProfileTotals& program_totals() {
   static ProfileTotals* const totals = new ProfileTotals;
   return *totals;
@@ -120,8 +125,8 @@ void watch_for_environment() {
   } mine;
   static std::atomic<bool> first{true};
   const Settings& asked = settings();
-  thread_context.environment_read = true;  // now: whoever starts to watch asks watching() first
-  mine.profile.reset();                    // when settings are read again
+  thread_context.environment_read = true;  // set first, because watch() would call this function again
+  mine.profile.reset();                    // for when settings are read again
   mine.finite.reset();
   mine.debug.reset();
   if (asked.profile) {

@@ -1,4 +1,4 @@
-// Gradcheck: one backward pass, then central differences, perturbing parameters one element at a time.
+// Gradcheck: one backward pass, then central differences, which change one element at a time or all at once.
 #include "engine/watch/gradcheck.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Check {
   }
 
  private:
-  /// Fixed values of either sign with magnitudes from 1/2 to 3/2: nothing is multiplied by zero.
+  /// Fixed values of either sign with magnitudes from 1/2 to 3/2, so that nothing is multiplied by zero.
   Array draw(const Shape& shape) const {
     Array x = Array::empty(shape);
     const std::span<real> values(x.mutate(), static_cast<std::size_t>(x.numel()));
@@ -77,7 +77,7 @@ class Check {
     return false;
   }
 
-  /// The analytic gradients.
+  /// Computes the analytic gradients. Returns false if the result depends on no input.
   bool backward() {
     const Tensor y = f_();
     if (!y.requires_grad()) return fail("the result depends on none of the inputs: no gradient is tracked");
@@ -89,7 +89,8 @@ class Check {
       gradients_.push_back(p.grad().defined() ? p.grad().contiguous() : Array::zeros(p.shape()));
       if (f64 && options_.small_gradients && p.grad().defined()) unit_ = std::min(unit_, largest(p.grad()));
     }
-    // A difference is off by about 2.2e-16 |y| sqrt(n) / 6e-6: a tenth of the tolerance 1e-6 where that is 2,700.
+    // Rounding changes a difference by about 2.2e-16 |y| sqrt(n) / 6e-6, which is a tenth of the tolerance 1e-6 if
+    // |y| sqrt(n) is 2,700. So the least unit grows with |y| sqrt(n).
     const double size = largest(value_) * std::sqrt(static_cast<double>(value_.numel()));
     unit_ = std::max(unit_, std::clamp(size / 2000, 1e-9, 1.0));
     return true;
@@ -160,7 +161,7 @@ class Check {
     return " at " + text_of(index);
   }
 
-  /// All parameters at once; only if that fails, one by one, to name the worst.
+  /// Compares all parameters at once. Only if that fails, compares them one by one to name the worst.
   void compare_direction() {
     std::vector<std::size_t> all(parameters_.size());
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
@@ -168,7 +169,7 @@ class Check {
     if (result_.worst <= tolerance_) return;
     const GradcheckResult overall = std::exchange(result_, GradcheckResult());
     for (std::size_t k = 0; k < all.size(); ++k) compare_along({k}, "a random direction in " + parameters_[k].first);
-    if (result_.worst <= tolerance_) result_ = overall;  // wrong only in combination
+    if (result_.worst <= tolerance_) result_ = overall;  // the parameters fail only together
     result_.without_gradient = overall.without_gradient;
   }
 
@@ -199,7 +200,7 @@ class Check {
   const Named parameters_;
   const GradcheckOptions options_;
   double tolerance_ = 0, step_ = 0;
-  double unit_ = 1;  // errors of smaller gradients are counted as if they were of this size
+  double unit_ = 1;  // a gradient smaller than this is compared as if it were of this size
   const Generator random_{1};
   Array value_, dy_;
   std::vector<Array> gradients_;

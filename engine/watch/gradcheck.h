@@ -13,21 +13,23 @@ namespace mote {
 /// How thoroughly gradcheck checks.
 struct GradcheckOptions {
   enum class Mode {
-    full,        ///< every element of every input: two calls of f for each
-    directional  ///< all of them along one random direction: two calls in all, for whole models
+    full,        ///< every element of every input, with two calls of f for each element
+    directional  ///< all elements along one random direction, with two calls of f in all; for whole models
   };
   Mode mode = Mode::full;
-  /// |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). 0: 1e-6 in double; 1e-2 in float, whose
-  /// differences are no more accurate (check the mathematics with mote_f64, and float results against it).
+  /// The gradients agree if |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). 0 means 1e-6 in double
+  /// and 1e-2 in float, because differences in float are no more accurate. So check the mathematics with mote_f64,
+  /// and compare float results with those of mote_f64.
   double tolerance = 0;
-  bool small_gradients = false;  ///< in double, instead of that 1 as small a gradient as differences can resolve
-  /// x moves by step * max(1, |x|) to either side, so kinks (relu, max) must be farther away from x.
-  /// 0: 6e-6 in double and 4e-3 in float, the cube roots of their roundings, where truncation and rounding balance.
+  bool small_gradients = false;  ///< in double, lowers the 1 above for small gradients, as far as differences resolve
+  /// x moves by step * max(1, |x|) to either side, so kinks (relu, max) must be farther away from x. 0 means 6e-6 in
+  /// double and 4e-3 in float. These are the cube roots of the rounding errors, where truncation and rounding
+  /// balance.
   double step = 0;
 };
 
-/// The result of gradcheck. `text` is one readable sentence: the worst element with both values, and the inputs without
-/// gradient.
+/// The result of gradcheck. `text` is one readable sentence. It has the worst element with both values, and the
+/// inputs without gradient.
 struct [[nodiscard]] GradcheckResult {
   bool ok = false;
   double worst = 0;  ///< the largest |analytic - numeric| / max(1, |analytic|, |numeric|)
@@ -37,14 +39,14 @@ struct [[nodiscard]] GradcheckResult {
 };
 
 /// Compares the gradient of f at `inputs` with (f(x + h) - f(x - h)) / 2h, element by element. f gets one tracked
-/// tensor per input; a result of several elements is contracted with a fixed pseudo-random dy. f must give the same
-/// value for the same inputs (an f that draws creates its Generator inside); gradcheck reports an f that does not, and
-/// a result that depends on no input.
+/// tensor per input. A result of several elements is contracted with a fixed pseudo-random dy. f must give the same
+/// value for the same inputs, so an f that draws random numbers creates its Generator inside. gradcheck reports an f
+/// that gives different values, and a result that depends on no input.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {});
 
-/// The same for named parameters that f reads, such as a module's: values and gradients are restored afterwards.
-/// A parameter with two names is checked once, under the first; a frozen one is skipped.
+/// The same for named parameters that f reads, such as a module's. Values and gradients are restored afterwards. A
+/// parameter with two names is checked once, under the first name. A frozen parameter is skipped.
 GradcheckResult gradcheck(const std::function<Tensor()>& f,
                           const std::vector<std::pair<std::string, Parameter>>& parameters,
                           const GradcheckOptions& options = {});

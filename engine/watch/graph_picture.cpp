@@ -13,7 +13,7 @@ namespace {
 
 using Steps = std::map<Index, detail::GraphStep>;
 
-/// Lines of numbers, one for each row of x; none if there are too many.
+/// The numbers of x as text, one line for each row of x. Empty if x has more than 12 numbers.
 std::vector<std::string> value_lines(const char* what, const Array& x) {
   if (!x.defined() || x.numel() > 12) return {};
   std::vector<std::string> lines;
@@ -43,11 +43,11 @@ Steps steps_of(const std::vector<NodePtr>& nodes) {
   return steps;
 }
 
-/// Those of all steps that `end` was made from, itself included.
+/// The steps that `end` was made from, with `end` itself.
 Steps behind(const Node& end, const Steps& all) {
   Steps steps;
   std::set<Index> needed{end.id};
-  for (auto step = all.rbegin(); step != all.rend(); ++step)  // inputs are older
+  for (auto step = all.rbegin(); step != all.rend(); ++step)  // newest first, because inputs are older
     if (needed.count(step->first)) {
       needed.insert(step->second.inputs.begin(), step->second.inputs.end());
       steps.insert(*step);
@@ -63,8 +63,9 @@ std::string outer(std::string layer, std::ptrdiff_t depth) {
   return layer;
 }
 
-/// For each step the first step of its box. Steps that follow each other and are in the same layer, of a path of
-/// `depth` names, share one: so no arrow goes back. What only one box needs is in it; constants are left out.
+/// Folds steps into boxes, and returns for each step the first step of its box. Successive steps share a box if they
+/// are in the same layer, of which only the first `depth` names count. Since only successive steps share a box, no
+/// arrow goes back. A leaf that only one box needs is in that box. Constants are left out.
 std::map<Index, Index> folded(const Steps& steps, int depth) {
   std::map<Index, Index> box;
   std::map<Index, std::set<Index>> needed_in;
@@ -83,7 +84,8 @@ std::map<Index, Index> folded(const Steps& steps, int depth) {
   return box;
 }
 
-/// The steps of each box: of a small graph one each, of others as many as the innermost layers have that make 24 boxes.
+/// The steps of each box. In a graph of up to 40 steps each step has its own box. A larger graph is folded at the
+/// deepest level of layers that gives at most 24 boxes.
 std::map<Index, std::vector<Index>> boxes_of(const Steps& steps) {
   std::map<Index, std::vector<Index>> boxes;
   for (const auto& [id, step] : steps) boxes[id] = {id};
@@ -94,7 +96,8 @@ std::map<Index, std::vector<Index>> boxes_of(const Steps& steps) {
   return boxes;
 }
 
-/// A box of one step, with all that is known of it, or of several, the last of which is the result.
+/// The box of some steps, the last of which is the result. The box of a single step shows all that is known about the
+/// step.
 DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::string& name) {
   const detail::GraphStep& last = steps.at(ids.back());
   std::string layer = last.layer;
@@ -104,7 +107,7 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
     kept += step.kept_bytes;
     if (step.leaf) parameters += step.shape.numel();
     if (step.inputs.empty()) continue;
-    ++ops;  // and the path that all have
+    ++ops;  // then `layer` is cut to the path that all ops share
     while (!(step.layer + ".").starts_with(layer + ".") && !layer.empty())
       layer.resize(std::max(layer.rfind('.') + 1, std::size_t(1)) - 1);
   }
@@ -133,7 +136,7 @@ void GraphRecorder::event(const Event& e) {
 }
 
 void GraphRecorder::record(const Event& e) {
-  if (steps_.count(e.node->id)) return;  // seen: an op made of others, which have reported
+  if (steps_.count(e.node->id)) return;  // seen already: an op made of other ops, which were recorded
   note_layer(*e.node);
   detail::GraphStep step = step_of(*e.node);
   step.kept_bytes = e.kept_bytes();
@@ -147,26 +150,27 @@ void GraphRecorder::record(const Event& e) {
     if (!node)
       steps_[step.inputs.back()] = {"constant", "", x.shape()};
     else if (!steps_.count(node->id))
-      steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or what was recorded before
+      steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or an op from before the recorder
     steps_.at(step.inputs.back()).value = value_lines("value", x);
   }
   steps_[e.node->id] = std::move(step);
 }
 
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
-  check_in("graph_svg", result.requires_grad(), "no graph: nothing here requires a gradient");
+  check_in("graph_svg", result.requires_grad(),
+           "the result has no graph: nothing that it was computed from requires a gradient");
   const Node& end = *result.node();
   Steps all = seen ? seen->steps_ : Steps();
   check_in("graph_svg", !end.consumed || (all.count(end.id) && !all.at(end.id).inputs.empty()),
            "backward() has consumed this graph: draw it before, or let a GraphRecorder see its ops");
-  if (!end.consumed) all.merge(steps_of(graph_nodes(result)));  // what it has not seen
+  if (!end.consumed) all.merge(steps_of(graph_nodes(result)));  // the steps that `seen` has not recorded
   const Steps steps = behind(end, all);
   const std::map<Index, std::vector<Index>> boxes = boxes_of(steps);
-  check_in("graph_svg", boxes.size() <= 400, boxes.size(),
-           " boxes are no picture: call the parts as layers, and let a GraphRecorder see them, then they are folded");
+  check_in("graph_svg", boxes.size() <= 400, "the picture would have ", boxes.size(),
+           " boxes, above the limit of 400: call the parts as layers, which a GraphRecorder folds");
 
   Diagram diagram;
-  std::map<Index, std::size_t> box;  // of each step
+  std::map<Index, std::size_t> box;  // the position of each step's box
   for (const auto& [first, ids] : boxes) {
     for (const Index id : ids) box[id] = diagram.boxes.size();
     const bool named = seen && seen->names_.count(ids.back());

@@ -1,4 +1,4 @@
-// graph_svg: a recorded graph as a picture. GraphRecorder: its values and gradients, for such a picture.
+// graph_svg, which draws a recorded graph, and GraphRecorder, which collects values and gradients for the picture.
 #pragma once
 
 #include <map>
@@ -17,11 +17,12 @@ struct GraphStep {
   NodePtr leaf = nullptr;  ///< null for an op and for a constant
   Index kept_bytes = 0;
   std::vector<Index> inputs = {};
-  std::vector<std::string> value = {}, gradient = {};  ///< in lines
+  std::vector<std::string> value = {}, gradient = {};  ///< as lines of text
 };
 }  // namespace detail
 
-/// Remembers what its thread records from here on, for a picture: a graph holds no values, and backward() drops it.
+/// Remembers the ops that its thread records, with values and gradients, for a picture of their graph. The graph
+/// alone does not suffice, because it holds no values and backward() frees it.
 ///
 ///     GraphRecorder seen;
 ///     const Tensor loss = sum(x * w);
@@ -30,7 +31,7 @@ struct GraphStep {
 class GraphRecorder : public Observer {
  public:
   GraphRecorder() { watch(); }
-  /// What a tensor or a parameter is called in the picture. Errors: it requires no gradient.
+  /// Sets the name of a tensor or a parameter in the picture. Errors: the tensor requires no gradient.
   template <class T>
   GraphRecorder& name(const T& x, const std::string& called) {
     check_in("GraphRecorder", x.node() != nullptr, "'", called, "' requires no gradient: no graph has it");
@@ -46,10 +47,11 @@ class GraphRecorder : public Observer {
   std::map<Index, std::string> names_;
 };
 
-/// The graph behind `result`. Of up to 40 steps each is a box with its shape and, as far as a recorder saw it, its
-/// last value and its gradient in the last backward() (of up to 12 numbers), and the bytes that it keeps for backward,
-/// shared ones included. Of more steps, those that a recorder saw are folded by layer. Errors: nothing was recorded;
-/// backward() has consumed the graph and no recorder saw it; over 400 boxes.
+/// The graph behind `result` as a diagram. In a graph of up to 40 steps, each step is a box with its shape. If a
+/// recorder saw the step, the box also has the step's last value, its gradient in the last backward() (both if they
+/// have at most 12 numbers), and the bytes that the step keeps for backward, shared bytes included. In a larger
+/// graph, the steps that a recorder saw are folded by layer. Errors: nothing was recorded; backward() has consumed
+/// the graph and no recorder saw it; over 400 boxes.
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen = nullptr);
 inline std::string graph_svg(const Tensor& result) { return diagram_svg(graph_diagram(result)); }
 inline std::string graph_svg(const Tensor& result, const GraphRecorder& seen) {

@@ -13,7 +13,7 @@ namespace mote {
 std::string graph_text(const Tensor& result);
 /// Counts the ops in the graph of `result` by name, without leaves: {"linear": 3, "softmax": 1}.
 std::map<std::string, Index> count_ops(const Tensor& result);
-/// Its nodes, leaves included, each once, in the order of recording.
+/// The nodes of the graph of `result`, leaves included, each once, in the order of recording.
 std::vector<NodePtr> graph_nodes(const Tensor& result);
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// The sums behind a Health.
+// The statistics of a Health.
 #include "engine/watch/health.h"
 
 #include <cmath>
@@ -8,7 +8,8 @@ namespace mote {
 void Spread::add(const Array& x) {
   if (!x.defined() || x.numel() == 0) return;
   if (count == 0) mean = deviation = zeros = 0;
-  double squares = count * deviation * deviation, none = count * zeros;  // of distances from the mean: Welford 1962
+  // squares: of the distances from the mean (Welford 1962); none: the number of zeros.
+  double squares = count * deviation * deviation, none = count * zeros;
   for (const real v : x.to_vector()) {
     const double number = static_cast<double>(v), off = number - mean;
     mean += off / ++count;

@@ -10,7 +10,8 @@
 
 namespace mote {
 
-/// How all numbers that add() was given are spread. Without numbers each field is NaN.
+/// The mean, the standard deviation and the share of zeros of all numbers that add() was given. Without numbers all
+/// three are NaN.
 struct Spread {
   double mean = std::numeric_limits<double>::quiet_NaN();
   double deviation = mean;  ///< root of the mean square distance from the mean
@@ -19,17 +20,18 @@ struct Spread {
   void add(const Array& x);
 };
 
-/// What a layer returned, and the gradients of the loss with respect to that.
+/// The spread of a layer's results, and of the gradients of the loss with respect to these results.
 struct LayerHealth {
-  std::string layer;  ///< its path; the outermost's type
+  std::string layer;  ///< the layer's path, or the type of an outermost layer
   Spread result = {}, gradient = {};
 };
 
-/// During its lifetime, measures all layers that this thread calls, several calls of one together. Changes no bit.
+/// While it lives, a Health measures all layers that its thread calls. Several calls of one layer are measured
+/// together. No result changes.
 class Health : public Observer {
  public:
   [[nodiscard]] Health() { watch(); }
-  /// In the order in which they first returned.
+  /// The layers in the order in which they first returned.
   const std::vector<LayerHealth>& layers() const& { return layers_; }
   std::vector<LayerHealth> layers() && { return std::move(layers_); }
 
@@ -38,12 +40,12 @@ class Health : public Observer {
   void add_result(const Tensor& y);
 
   std::vector<LayerHealth> layers_;
-  std::map<const void*, std::size_t> places_;  // of layers, in layers_
+  std::map<const void*, std::size_t> places_;  // the position in layers_ of each layer
   std::multimap<Index, std::size_t> of_node_;  // by the id of a result's node, the layers that returned it
 };
 
-/// How far a step moved a weight: the deviation of after - before as a share of that of `before`; about 0.001 is usual
-/// for matrices. Infinity or NaN if all numbers of `before` are equal.
+/// How far a step moved a weight: the standard deviation of after - before, divided by that of `before`. About 0.001
+/// is usual for matrices. Infinity or NaN if all numbers of `before` are equal.
 double update_ratio(const Array& before, const Array& after);
 
 }  // namespace mote

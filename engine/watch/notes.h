@@ -1,4 +1,4 @@
-// What observers note of a recorded op, for the time when its rule runs.
+// Notes that observers attach to a recorded op, for when its rule runs in backward.
 #pragma once
 
 #include <memory>
@@ -8,25 +8,26 @@
 
 namespace mote {
 
-/// Kept by the op's node: so it is there in whichever thread backward runs, and goes with the graph.
+/// Notes on an op, which the op's node keeps. So they are there in whichever thread backward runs, and are freed with
+/// the graph.
 struct Notes {
-  std::string layer;       ///< the path of the layer that the op was in; "" outside every layer, or if nobody has asked
+  std::string layer;       ///< the path of the layer that the op was in; "" outside every layer, or if not noted
   std::string layer_type;  ///< that layer's class
   OpCosts costs;
-  Index kept_bytes = 0;  ///< for the rule
+  Index kept_bytes = 0;  ///< bytes that the op's rule keeps until backward
   bool view = false;
 };
 
-/// Null if nobody has noted anything.
+/// The notes of a node, or null if there are none.
 inline Notes* notes_of(const Node& node) { return static_cast<Notes*>(node.noted.get()); }
 inline Notes& make_notes(const Node& node) {
   if (!node.noted) node.noted = std::make_shared<Notes>();
   return *notes_of(node);
 }
 
-/// Notes the layer of an op that was recorded just now. To find its path takes long.
+/// Notes the layer of an op that was recorded just now. Finding the path of the layer is slow.
 inline void note_layer(const Node& node) { make_notes(node).layer = current_layer(); }
-/// " (in <layer>)", or "" where it was not noted.
+/// " (in <layer>)" for a node whose layer was noted, otherwise "".
 inline std::string in_layer(const Node& node) {
   const Notes* const notes = notes_of(node);
   return notes && !notes->layer.empty() ? " (in " + notes->layer + ")" : "";

@@ -1,4 +1,4 @@
-// How a Profile adds up, and its tables.
+// The sums and the tables of a Profile.
 #include "engine/watch/profile.h"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ void Profile::unrecorded(std::string_view op, double seconds) {
   line.seconds += seconds;
 }
 
-/// An op counts for its name and, but for its seconds, for the class of its layer. A layer's seconds count for its
-/// class, less those of the layers inside it.
+/// Adds the costs of each op to the line of the op's name and, except for the seconds, to the line of its layer's
+/// class. Adds the seconds of each layer, less those of the layers inside it, to the line of the layer's class.
 void Profile::all_closed() {
   const std::lock_guard lock(totals_.mutex);
   for (const TraceEvent& e : events_) {

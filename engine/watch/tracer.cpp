@@ -1,4 +1,4 @@
-// How a Tracer fills its list.
+// How a Tracer turns the events of its thread into its list.
 #include "engine/watch/tracer.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void Tracer::event(const Event& e) {
   own_seconds_ += clock_() - start;
 }
 
-/// Notes an event inside the layer that is open.
+/// Appends an event, inside the innermost layer that is open, and returns its position.
 std::size_t Tracer::append(TraceEvent event) {
   const auto layer = std::find_if(open_.rbegin(), open_.rend(), [](const Frame& f) { return f.layer; });
   if (layer != open_.rend()) {
@@ -73,7 +73,7 @@ void Tracer::open_layer(const LayerScope& scope, double now) {
 }
 
 void Tracer::record(const Event& e) {
-  if (open_.empty() || open_.back().scope != e.op) return;  // it was open before this trace began
+  if (open_.empty() || open_.back().scope != e.op) return;  // the op was open before this trace began
   Frame& frame = open_.back();
   const bool view = is_view(e), own_result = !view && !frame.composed;
   OpCosts op = costs_of(e, frame.composed);

@@ -1,4 +1,5 @@
-// The index of what looks at tensors and ops: costs, profiles, gradchecks, graphs as text and pictures, health.
+// Includes all headers that look at tensors and ops: costs, profiles, gradchecks, graphs as text and pictures,
+// health.
 #pragma once
 
 #include "engine/watch/costs.h"

@@ -1,4 +1,5 @@
-// bench generate: tokens per second, and how much of the bandwidth reading the weights for each of them takes.
+// bench generate: measures tokens per second, and the share of the bandwidth that reading the weights for each token
+// takes.
 #include <algorithm>
 
 #include "examples/bench/measure.h"
@@ -11,8 +12,8 @@ namespace {
 
 using mote::Index;
 
-/// Bytes that one more token needs read: the weights of linear layers once, and for each sequence the keys and values
-/// of, on average, half of the tokens.
+/// The bytes that one more token reads: the weights of the linear layers once, and for each sequence the keys and
+/// values of half of the tokens, on average.
 double bytes_per_token(const mote::GPT& model, Index batch, Index tokens) {
   const mote::GPTConfig& c = model.config;
   const Index shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : c.n_head;
@@ -46,7 +47,7 @@ void generate(int argc, char** argv, Output& out) {
     const mote::Generator random(2);
     const mote::IntArray start({c.batch, 1});
     const double bytes = bytes_per_token(model, c.batch, tokens);
-    const mote::PackedWeights packed(model);  // once for all texts
+    const mote::PackedWeights packed(model);  // packed once for all texts
     const Result r = measure([&] { model.generate(start, tokens, {}, random); },
                              {.bytes = bytes * static_cast<double>(tokens), .block = bytes}, common.seconds);
     const double each = r.seconds / static_cast<double>(tokens);

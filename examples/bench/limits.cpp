@@ -1,4 +1,4 @@
-// bench limits: what this machine can do at best, on one thread and on all.
+// bench limits: measures the best that this machine can do, on one thread and on all.
 
 #include "engine/base/parallel.h"
 #include "examples/bench/machine.h"

@@ -1,4 +1,4 @@
-// Measuring the machine: one parallel loop whose body only multiplies and adds, or only reads.
+// Measures the machine with parallel loops whose bodies only multiply and add, or only read.
 #include "examples/bench/machine.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using mote::parallel_for;
 using mote::threads;
 
-/// Those for the instruction set that mote's kernels use.
+/// The loops for the instruction set that mote's kernels use.
 const PeakLoops& peak_loops() {
   const std::string name = mote::kernels::table().name;
 #if defined(MOTE_WITH_AVX2)
@@ -40,7 +40,7 @@ const PeakLoops& peak_loops() {
   throw mote::Error("bench has no loops for " + name);
 }
 
-// The bytes of L1, L2 and L3 as the system tells, or common ones where it does not.
+// The sizes of L1, L2 and L3 in bytes, as the system reports them, or common sizes if the system does not.
 #ifdef _SC_LEVEL1_DCACHE_SIZE
 Index setting(int name, Index otherwise) {
   const long bytes = sysconf(name);
@@ -62,7 +62,7 @@ Level level_of(double bytes) {
 }
 
 Index typical_bytes(Level level) {
-  // Some machines tell the L3 of many cores as one; a few hundred MB stand for memory even there.
+  // Some machines report the L3 of many cores as one cache. A few hundred MB are enough to measure memory even there.
   if (level == Level::memory) return std::clamp<Index>(4 * caches[2], Index(64) << 20, Index(256) << 20);
   if (level == Level::l3) return std::min<Index>(caches[2] / 2, 4 * threads() * caches[1]);
   return threads() * caches[static_cast<std::size_t>(level)] / 2;
@@ -91,7 +91,7 @@ double measure_multiply_adds(double seconds) {
 
 ReadSpeed::ReadSpeed(Index bytes) {
   constexpr Index line = 64 / sizeof(real);
-  const Index step = 128 * threads();  // what the kernel reads at once
+  const Index step = 128 * threads();  // elements that the loop reads at once
   elements_ = std::max<Index>(1, bytes / static_cast<Index>(sizeof(real)) / step) * step;
   memory_.resize(static_cast<std::size_t>(elements_ + line), real(1));
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(real);
@@ -113,7 +113,7 @@ double ReadSpeed::measure(double seconds) {
     return static_cast<double>(rounds) * bytes / std::max(1e-9, now() - start) * 1e-9;
   };
   if (gbytes_ == 0) gbytes_ = run(1);
-  // Half of it to bring back what other work has pushed out of the caches.
+  // The first half of the time brings back the data that other work has evicted from the caches.
   const Index rounds = std::max<Index>(1, static_cast<Index>(seconds / 2 * gbytes_ * 1e9 / bytes));
   gbytes_ = run(rounds);
   return gbytes_ = run(rounds);

@@ -1,4 +1,4 @@
-// What this machine can do at best, measured when asked: multiply-adds, and reading from each cache and from memory.
+// Measures the best that this machine can do: multiply-adds, and reading from each cache and from memory.
 #pragma once
 
 #include <string>
@@ -11,33 +11,36 @@ namespace bench {
 using mote::Index;
 using mote::real;
 
-/// Where data lie, nearest first. A core has an L1 and an L2 of its own; the L3 is everybody's.
+/// Where data are stored, nearest first. Each core has an L1 and an L2 of its own. All cores share the L3.
 enum class Level { l1, l2, l3, memory };
 inline std::string text_of(Level level) {
   return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "memory";
 }
 
-/// The nearest level that holds so many bytes, shared evenly by the caches of threads() cores.
+/// The nearest level that holds this many bytes, spread evenly over the caches of threads() cores.
 Level level_of(double bytes);
-/// A typical number of bytes there: half of the L1 or L2, four times all L2, four times the L3.
+/// A typical number of bytes for a level. For L1 and L2 it is half of the caches of threads() cores. For the L3 it is
+/// four times all L2, but at most half of the L3. For memory it is four times the L3, but from 64 to 256 MB.
 Index typical_bytes(Level level);
 
-/// GFLOP/s of threads() threads that do nothing but multiply and add, in about so many seconds. A multiply-add is two.
+/// GFLOP/s of threads() threads that only multiply and add, measured in about this many seconds. A multiply-add is two
+/// operations.
 double measure_multiply_adds(double seconds);
 
-/// GB/s at which threads() threads read a block of so many bytes again and again, each a part of its own, four streams
-/// at a time.
+/// Measures the bandwidth in GB/s when threads() threads read a block of this many bytes again and again. Each thread
+/// reads its own part of the block, in four streams at a time.
 class ReadSpeed {
  public:
   explicit ReadSpeed(Index bytes);
-  /// In about so many seconds, but at least once after a round that is not counted.
+  /// The bandwidth, measured in about this many seconds. The block is read at least once to warm up, and then at least
+  /// once for the measurement.
   double measure(double seconds);
 
  private:
   std::vector<real> memory_;
-  real* block_;        // in it, on the border of a cache line
+  real* block_;        // the block inside memory_, aligned to a cache line
   Index elements_;     // of the block
-  double gbytes_ = 0;  // as measured last
+  double gbytes_ = 0;  // the last measurement
 };
 
 }  // namespace bench

@@ -1,4 +1,5 @@
-// Measurements: how fast mote is, as a share of what this machine can do, which each measures beside it.
+// Measures how fast mote is, as a share of the limits of this machine. Each command measures these limits beside its
+// work.
 #include "examples/bench/output.h"
 
 namespace {
@@ -35,7 +36,7 @@ int run(int argc, char** argv) {
     std::string program = argv[0] + std::string(" ") + c.name;
     std::vector<char*> arguments(argv + 1, argv + argc);
     arguments[0] = program.data();
-    arguments.push_back(nullptr);  // as main's
+    arguments.push_back(nullptr);  // argv ends with a null pointer, as in main
     c.run(argc - 1, arguments.data(), out);
   }
   if (!known)

@@ -27,7 +27,7 @@ struct Shape {
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
 };
 
-/// Squares, and the linear layers of the models that `bench train` measures.
+/// The shapes that are measured: squares, and the linear layers of the models that `bench train` measures.
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
   for (const Index s : {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048}) all.push_back({s, s, s});
@@ -46,14 +46,14 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-/// y = x W (NN), dx = dy W^T (NT) or dW = x^T dy (TN), for x [m, k] and W [k, n].
+/// Measures y = x W (NN), dx = dy W^T (NT) or dW = x^T dy (TN), for x [m, k] and W [k, n].
 Result product(const Shape& s, const std::string& form, double seconds) {
   using mote::kernels::Matrix;
   const auto elements = [](Index rows, Index columns) {
     return uniform(-1, 1, {rows, columns}, mote::Generator(1)).array();
   };
   const mote::Array x = elements(s.m, s.k), w = elements(s.k, s.n), dy = elements(s.m, s.n);
-  mote::Array result = form == "NN" ? dy : form == "NT" ? x : w;  // of its shape
+  mote::Array result = form == "NN" ? dy : form == "NT" ? x : w;  // an array of the result's shape
   mote::real* const y = result.mutate();
   return measure(
       [&] {

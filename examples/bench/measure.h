@@ -1,5 +1,5 @@
-// Timing beside the machine's limits: what a piece of work takes, and what its arithmetic or its bytes would take at
-// best.
+// Timing against the machine's limits: the time of a piece of work, and the least time that its arithmetic and its
+// bytes would take.
 #pragma once
 
 #include <functional>
@@ -7,25 +7,25 @@
 
 namespace bench {
 
-double now();  ///< seconds
+double now();  ///< the time of a steady clock in seconds
 double median(std::vector<double> values);
 
-/// What a piece of work has to do. Its limit is the time in which the processor multiplies and adds that often, and
-/// then reads that many bytes.
+/// The operations and bytes of a piece of work. The limit of the work is the time in which the processor does so many
+/// multiplications and additions, plus the time in which it reads so many bytes.
 struct Work {
   double flops = 0;  ///< floating-point operations, a multiply-add being two
   double bytes = 0;
-  double block = 0;  ///< bytes of the block whose reading, again and again, is the limit for `bytes`; 0: as many
+  double block = 0;  ///< bytes of the block that is read again and again to measure the limit of `bytes`; 0: as `bytes`
 };
 
-/// Medians of several runs, the limits measured between them.
+/// The medians of several runs. The limits are measured between the runs.
 struct Result {
   double seconds = 0;             ///< of one run
-  double gflops = 0, gbytes = 0;  ///< the limits: GFLOP/s, and GB/s for a block of that size; 0: not measured
-  double share = 0;               ///< the limit's time / the run's, 1 at best
+  double gflops = 0, gbytes = 0;  ///< the limits: GFLOP/s, and GB/s of reading the block; 0: not measured
+  double share = 0;               ///< time of the limit / time of the run, 1 at best
 };
 
-/// Runs `body` for about so many seconds, at least five times.
+/// Measures `body` for about this many seconds, at least five times.
 Result measure(const std::function<void()>& body, const Work& work, double seconds);
 
 }  // namespace bench

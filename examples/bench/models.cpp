@@ -1,4 +1,4 @@
-// Sizes, counts, and one training step.
+// The sizes of the models, counts of their operations, and one training step.
 #include "examples/bench/models.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Index weights_of(const mote::GPT& model) {
 double step_flops(const mote::GPT& model, Index batch) {
   const mote::GPTConfig& c = model.config;
   const Index window = c.block.attention.window > 0 ? c.block.attention.window : c.block_size;
-  double pairs = 0;  // of a query and a key it attends to
+  double pairs = 0;  // number of pairs of a query and a key that it attends to
   for (Index t = 0; t < c.block_size; ++t) pairs += static_cast<double>(std::min(t + 1, window));
   const double linear = 2 * static_cast<double>(c.block_size) * static_cast<double>(weights_of(model));
   const double attention = 4 * pairs * static_cast<double>(c.n_layer * c.n_embd);

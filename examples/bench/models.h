@@ -1,4 +1,4 @@
-// The models that are measured, how options choose them, and what a training step of one has to compute.
+// The models that are measured, the options that choose a model, and the operations of a training step.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@
 
 namespace bench {
 
-/// A model and the batch it is trained with, sequences as long as block_size.
+/// A model and the batch size it is trained with. Every sequence is as long as block_size.
 struct Case {
   std::string name;
   mote::GPTConfig config;
   mote::Index batch = 32;
 };
 
-/// microgpt's model, then from smallest to largest: attention alone of width 32; three of sizes that people train at
-/// home; GPT-2 with a batch of 4 sequences.
+/// The models that are measured: first microgpt's model, then from smallest to largest attention alone of width 32,
+/// three models of sizes that people train at home, and GPT-2 with a batch of 4 sequences.
 std::vector<Case> cases();
-/// Errors: a name that none of them has.
+/// The case with this name. Errors: no case has this name.
 Case case_named(const std::string& name);
 
-/// Elements of the matrices that every token is multiplied by: of all linear layers.
+/// The number of elements in the matrices of all linear layers, by which every token is multiplied.
 mote::Index weights_of(const mote::GPT& model);
-/// Floating-point operations of one step: the products of all linear layers and of attention, where each position
-/// attends to itself and those before it; twice as much backward as forward. The rest (norms, activations, sums) is
-/// left out.
+/// The floating-point operations of one training step. The products of all linear layers and of attention are counted.
+/// In attention each position attends to itself and to earlier positions. Backward counts twice as much as forward.
+/// The rest (norms, activations, sums) is left out.
 double step_flops(const mote::GPT& model, mote::Index batch);
 
 /// A model in training on random ids.
@@ -43,10 +43,11 @@ class Training {
   mote::IntArray ids_, targets_;
 };
 
-/// Which models to measure: all, or one, whose own settings are then the defaults.
+/// The options that choose which models to measure: all, or one model, whose settings can be changed.
 class Choice {
  public:
-  /// `otherwise` is the model whose fields are the defaults if none is named. Errors: no model of that name.
+  /// `otherwise` is the model whose settings are the defaults if no model is named. Errors: no model has the given
+  /// name.
   Choice(int argc, char** argv, const std::string& otherwise)
       : name(mote::CommandLine(argc, argv).peek("model", "all")),
         one(mote::checked_usage([&] { return case_named(name == "all" ? otherwise : name); })) {}
@@ -56,7 +57,8 @@ class Choice {
     options.add("What to measure", *this);
     options.add("Of the model (given without --model: " + one.name + "'s, but for the fields named)", one.config);
   }
-  /// All of `list` unless a model is named or a field given. Errors: a config that no model can have.
+  /// All of `list`, or a single case if a model is named or a setting is changed. Errors: a batch below 1, a config
+  /// that no model can have.
   std::vector<Case> chosen(const std::vector<Case>& list) const {
     if (one.batch < 1) throw mote::UsageError("batch " + std::to_string(one.batch) + " must be at least 1");
     const bool own = one.batch != given_.batch || mote::fields(one.config) != mote::fields(given_.config);

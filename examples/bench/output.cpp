@@ -1,4 +1,4 @@
-// Tables with aligned columns.
+// Tables with aligned columns, and the options that all measurements have.
 #include "examples/bench/output.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool Common::parse(mote::Options& options, int argc, char** argv) {
   return true;
 }
 
-Cell::Cell(double x) {  // four digits that count, without an exponent
+Cell::Cell(double x) {  // four significant digits, without an exponent
   const int digits = x == 0 || !std::isfinite(x) ? 0 : 3 - static_cast<int>(std::floor(std::log10(std::fabs(x))));
   assign(mote::fixed_text(x, std::clamp(digits, 0, 6)));
 }

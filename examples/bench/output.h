@@ -1,4 +1,4 @@
-// The measurements, one file each; and what they have in common: options, and tables that grow on standard output.
+// The measurements, one file each, and what all of them use: options, and tables that grow on standard output.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace bench {
 
 class Output;
 
-/// Reads its options and measures; nothing if they ask for help, which is then printed. Errors: a mistake in them is a
-/// UsageError.
+/// A measurement reads its options and prints its tables. If the options ask for help, it only prints help. Errors: a
+/// mistake in the options is a UsageError.
 using Command = void(int argc, char** argv, Output& out);
 Command limits, matmul, train, generate;
 
@@ -25,12 +25,12 @@ struct Common {
     v("seconds", seconds, "about how long to measure each row");
     v("threads", threads, "how many; 0: as MOTE_THREADS says, else one per core");
   }
-  /// Takes `options`, these among them, and sets threads; false if help was printed. Errors: seconds that are not above
-  /// 0 or over an hour, threads that set_threads refuses.
+  /// Parses `options` together with these options, and sets the number of threads. Returns false if help was printed.
+  /// Errors: seconds that are not above 0 or are above 3600; a number of threads that set_threads refuses.
   bool parse(mote::Options& options, int argc, char** argv);
 };
 
-/// What stands in a table: a text, a count, or a number with four digits that count; or nothing.
+/// A cell of a table: a text, a count, a number with four significant digits, or nothing.
 struct Cell : std::string {
   Cell() = default;
   Cell(const char* text) : std::string(text) {}
@@ -39,21 +39,21 @@ struct Cell : std::string {
   Cell(mote::Index n) : std::string(std::to_string(n)) {}
   Cell(double x);
 };
-/// 0.52 as "52 %".
+/// A share as a percentage: 0.52 is "52 %".
 Cell share(double x);
 
-/// Tables, which appear row by row. Errors: nobody receives them.
+/// Prints tables row by row on standard output. Errors: standard output cannot be written.
 class Output {
  public:
-  /// Begins a table. The first column is of names, the others are of numbers.
+  /// Begins a table. The first column holds names, and the other columns hold numbers.
   void table(const std::string& title, const mote::TableRow& columns);
-  /// One value per column.
+  /// Prints a row with one cell per column.
   void row(const std::vector<Cell>& cells);
-  /// A sentence below the table.
+  /// Prints a sentence below the table.
   void note(const std::string& text);
 
  private:
-  mote::TableRow widest_;  // a cell of each column that is as wide as it; none: there is no table above
+  mote::TableRow widest_;  // for each column a text as wide as the column; empty before the first table
 };
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// bench train: the time of a training step beside the time of its arithmetic.
+// bench train: measures the time of a training step against the time of its arithmetic.
 #include "engine/base/storage.h"
 #include "examples/bench/machine.h"
 #include "examples/bench/measure.h"
@@ -29,7 +29,8 @@ void train(int argc, char** argv, Output& out) {
     const Index parameters = mote::parameter_count(training.model);
     const double bytes = static_cast<double>(parameters) * sizeof(mote::real);
     Work work{step_flops(training.model, c.batch)};
-    // Value, gradient and two moments beyond the last cache: AdamW reads all, and writes all but the gradient.
+    // Values, gradients and two moments may not fit in the last cache. Then AdamW reads all four from memory, and
+    // writes all but the gradients.
     if (level_of(4 * bytes) == Level::memory) work.bytes = 7 * bytes;
     const Result r = measure([&] { training.step(); }, work, common.seconds);
     const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;

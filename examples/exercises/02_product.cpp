@@ -2,12 +2,12 @@
 // Difficulty 1 of 5, 5 minutes.
 #include "examples/exercises/exercise.h"
 
-// Backward goes from the result L of a computation to what it was made of. Suppose that one step of it was z = x * y,
-// and that backward has already found dz, which is short for dL/dz: L grows dz times as fast as z. How many times as
-// fast as x does L grow, and as y?
+// Backward goes from the result L of a computation back to its inputs. Suppose that one step of the computation was
+// z = x * y, and that backward has already found dz, which is short for dL/dz: L grows dz times as fast as z. How many
+// times as fast as x does L grow, and how many times as fast as y?
 //
-// When x grows by 1, z grows by y, since (x + 1) * y = x * y + y. The chain rule then says: through z, L grows by as
-// much as z does, times dz.
+// When x grows by 1, z grows by y, since (x + 1) * y = x * y + y. By the chain rule L then grows by dz times the
+// growth of z.
 //
 //   product_gradients(2, 5, 1)   is {5, 2}       dL/dx first, then dL/dy
 //   product_gradients(2, 5, 10)  is {50, 20}

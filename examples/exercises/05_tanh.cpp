@@ -2,19 +2,20 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// tanh bends any number into the range from -1 to 1: a step of a network that is not a straight line. An op has two
-// halves. forward(x) computes y = tanh(x) and keeps what backward will need. backward(g) gets g = dL/dy, how many times
-// as fast as y the loss L grows, and returns dL/dx. The slope of tanh can be had from its own result:
+// tanh maps any number into the range from -1 to 1, which gives a network a step that is not linear. An op has two
+// halves. forward(x) computes y = tanh(x) and keeps the number that backward will need. backward(g) gets g = dL/dy,
+// which says how many times as fast as y the loss L grows, and returns dL/dx. The slope of tanh can be computed from
+// its own result:
 //
 //   dy/dx = 1 - y * y
 //
-// and the chain rule multiplies the two. std::tanh(x) of the standard library computes tanh.
+// By the chain rule dL/dx is g times this slope. std::tanh(x) of the standard library computes tanh.
 //
 //   MyTanh op;
 //   op.forward(0.5)   is 0.462117
 //   op.backward(10)   is 7.86448, which is 10 times as much as the slope of tanh at 0.5
 struct MyTanh {
-  double kept = 0;  // from forward() to backward()
+  double kept = 0;  // forward() writes it, backward() reads it
 
   double forward(double x) {
     your_code_here();  // replace this line

@@ -3,13 +3,14 @@
 #include "examples/exercises/exercise.h"
 
 // A wrong rule for a gradient raises no error: the model only learns worse. So every rule of mote is tested by a
-// gradient check: somebody claims that f has a certain slope at x, you measure it as in exercise 01,
+// gradient check. Suppose that somebody claims that f has a certain slope at x. Measure the slope as in exercise 01,
 //
 //   measured = (f(x + h) - f(x - h)) / 2h,   h = 1e-5
 //
-// and say whether the two agree. They never agree in all digits. How much may they differ? If a slope is near a
-// billion, measuring is wrong by a thousandth or more, so what is allowed has to grow with the slope. If it is 0, the
-// measured one is nearly 0 but not quite, so what is allowed must not shrink to nothing. Both are true of
+// and say whether the claimed and the measured slope agree. They never agree in all digits, so how much may they
+// differ? If the slope is near a billion, the measurement is wrong by 0.001 or more, so the allowed difference has to
+// grow with the slope. If the slope is 0, the measured slope is nearly 0 but not quite, so the allowed difference must
+// not shrink to 0. This condition does both:
 //
 //   |claimed - measured|  <  1e-6 * max(1, |claimed|, |measured|)
 //

@@ -2,15 +2,16 @@
 // Difficulty 3 of 5, 15 minutes.
 #include "examples/exercises/exercise.h"
 
-// RMSNorm is what Llama has in the place of LayerNorm: each row is divided by the root of the mean of its squares, and
-// every column is scaled by a weight that is learned and begins as 1.
+// Llama uses RMSNorm instead of LayerNorm. Each row is divided by the square root of the mean of its squares. Then
+// every column is scaled by a learned weight that begins as 1.
 //
 //   y = x / sqrt(mean(x^2, last axis) + 1e-5) * weight          x [..., n], weight [n]
 //
 // A layer of mote is a struct: its constructor makes the parameters, forward() computes, and visit() lists every
-// parameter under its name. What visit() does not list is neither trained nor saved, and nothing warns.
+// parameter under its name. A parameter that visit() does not list is neither trained nor saved, without any warning.
 //
-// You may use: Parameter(Array::full({n}, 1)), n numbers that are 1; mean(x, {axis}, true), sqrt; v("name", field).
+// You may use: Parameter(Array::full({n}, 1)), a parameter of n ones; mean(x, {axis}, true); sqrt; v("name", field),
+// which lists a field under a name.
 struct MyRMSNorm : Layer<MyRMSNorm> {
   Parameter weight;
 

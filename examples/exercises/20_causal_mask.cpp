@@ -2,16 +2,18 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// A model that writes must not look at what it has not written yet. scores [T, T] has a row for each token that looks
-// and a column for each that is looked at. After this function row i may only keep its columns 0 to i: all others
-// become minus infinity, which softmax turns into a weight of 0. So a token sees itself and what stands before it.
+// A model that writes a text must not look at tokens that it has not written yet. scores [T, T] has a row for each
+// token that looks and a column for each token that is looked at. In the result row i keeps only its columns 0 to i.
+// All other scores become minus infinity, which softmax turns into a weight of 0. So a token sees only itself and the
+// tokens before it.
 //
 //   causal(zeros({3, 3}))  is  0 -inf -inf
 //                              0    0 -inf
 //                              0    0    0
 //
-// You may use: causal_mask is what you write here; masked_fill(x, mask, value), where the mask is true; arange(n),
-// unsqueeze(x, axis), -INFINITY, and comparisons such as a > b, which broadcast and give a Mask.
+// You may use: masked_fill(x, mask, value), which is x with `value` where the mask is true; arange(n);
+// unsqueeze(x, axis); -INFINITY; and comparisons such as a > b, which broadcast and give a Mask. You may not use
+// mote's causal_mask, because it is the mask that you write here.
 Tensor causal(const Tensor& scores) {
   your_code_here();  // replace this line
 }

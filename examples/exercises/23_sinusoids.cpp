@@ -2,9 +2,10 @@
 // Difficulty 2 of 5, 15 minutes.
 #include "examples/exercises/exercise.h"
 
-// Attention does not know in which order its tokens stand. "Attention is all you need" adds to the token at place t row
-// t of a table [T, C], which nobody has to train: each two neighbouring columns, 2i and 2i + 1, are sine and cosine of
-// one angle, t times a speed; the speeds go from 1 down to nearly 1 / 10000:
+// Attention does not know in which order its tokens stand. So "Attention is all you need" adds a vector to the token
+// at position t. The vector is row t of a table [T, C], which is fixed and needs no training. Each two neighbouring
+// columns, 2i and 2i + 1, are the sine and cosine of one angle, and the angle is t times a speed. The speeds go from 1
+// down to nearly 1 / 10000:
 //
 //   row t, column 2i:      sin(t / 10000^(2i / C))
 //   row t, column 2i + 1:  cos(t / 10000^(2i / C))            t = 0 ... T - 1,  i = 0 ... C / 2 - 1,  C is even
@@ -12,8 +13,8 @@
 //   wave_table(2, 4)  is  0       1       0       1
 //                         0.8415  0.5403  0.0100  1.0000
 //
-// Two loops will do: fill std::vector<real> y(T * C), row after row, with std::sin, std::cos and std::pow, and return
-// Array({T, C}, y). mote's SinusoidalPositions is what you write here.
+// Two loops are enough: fill std::vector<real> y(T * C), row after row, with std::sin, std::cos and std::pow, and
+// return Array({T, C}, y). You may not use mote's SinusoidalPositions, because it is the table that you write here.
 Tensor wave_table(Index T, Index C) {
   your_code_here();  // replace this line
 }

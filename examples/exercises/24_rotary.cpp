@@ -2,19 +2,21 @@
 // Difficulty 3 of 5, 20 minutes.
 #include "examples/exercises/exercise.h"
 
-// Llama adds nothing to its tokens to tell them their places: it turns queries and keys. Numbers i and i + d/2 of a row
-// of d numbers, call them a and b, are a point in the plane. (Halves make pairs, not neighbours.) Row t is at place t,
-// from 0 on; there each pair is turned about the origin by its own angle, t times the pair's speed:
+// Llama does not add positions to its tokens. Instead it rotates queries and keys. In a row of d numbers, number i and
+// number i + d/2 form a pair a, b, which is a point in the plane. (So numbers of the two halves form pairs, not
+// neighbours.) Row t is at position t, counted from 0. There each pair is rotated about the origin by its own angle,
+// which is t times the speed of the pair:
 //
 //   angle = t * 10000^(-2i/d)       new a = a cos(angle) - b sin(angle)
 //   i = 0 ... d/2 - 1               new b = b cos(angle) + a sin(angle)                 x [..., T, d] -> [..., T, d]
 //
-// A query times a key then depends on how far apart they stand, not on where.
+// The product of a query and a key then depends on the distance of their positions, not on the positions themselves.
 //
 //   turned_by_place(tensor({{1, 2, 3, 4}, {1, 2, 3, 4}}))  is  {{1, 2, 3, 4}, {-1.984, 1.960, 2.462, 4.020}}
 //
-// You may use: arange(n) is 0, 1, ... n - 1; exp, cos, sin; unsqueeze(t, 1) * speeds has a row for each t; slice(x, -1,
-// from, to), columns of x; concat({a, b}, -1), side by side. mote's rotary is what you write here.
+// You may use: arange(n), which is 0, 1, ... n - 1; exp, cos, sin; unsqueeze(t, 1) * speeds, which has a row for each
+// t; slice(x, -1, from, to), which is columns of x; concat({a, b}, -1), which puts a and b side by side. You may not
+// use mote's rotary, because it is the function that you write here.
 Tensor turned_by_place(const Tensor& x) {
   your_code_here();  // replace this line
 }

@@ -2,16 +2,16 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// Nothing is missing here, but one thing is wrong. The bigram model below is trained on rows in which every symbol s is
-// followed by s + 1 or by s + 2, now this, now that, in no order (of 7 symbols: 6 is followed by 0 or 1). Not even the
-// best model can know which of the two comes: an honest loss ends near ln 2 = 0.69. But this is what one sees:
+// No code is missing here, but one thing is wrong. The bigram model below is trained on rows in which every symbol s
+// is followed at random by s + 1 or by s + 2 (of 7 symbols: 6 is followed by 0 or 1). Not even the best model can know
+// which of the two comes, so an honest loss ends near ln 2 = 0.69. But the losses are:
 //
 //   step       0      10      20      50     100
-//   loss   2.240   0.121   0.006   0.001   0.000      and then, written after 3:  3 3 3 3 3 3
+//   loss   2.240   0.121   0.006   0.001   0.000      and then the model writes, after 3:  3 3 3 3 3 3
 //
 // Mend it. The model, the optimizer, its learning rate and the number of steps are as they should be.
 
-/// Scores for the symbol that comes next: ids [B, T] -> [B, T, symbols].
+/// A model that gives scores for the next symbol: ids [B, T] -> [B, T, symbols].
 Sequential bigram_model(Index symbols, const Generator& random) {
   return Sequential{Embedding(symbols, 16, random), Linear(16, symbols, random)};
 }
@@ -30,7 +30,7 @@ std::vector<double> train_bigrams(const Sequential& model, const IntArray& rows,
   return losses;
 }
 
-/// `count` symbols after `last`, each the one with the highest score after the one before it.
+/// Writes `count` symbols after `last`: always the symbol with the highest score after the symbol before it.
 std::vector<Index> written(const Sequential& model, Index last, int count) {
   std::vector<Index> symbols;
   for (int i = 0; i < count; ++i) {

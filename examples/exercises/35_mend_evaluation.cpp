@@ -2,24 +2,24 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// Nothing is missing here, but one thing is wrong. A network with dropout learns from some points. After each step it
-// is asked for its loss on others, which it is never trained on. This is what one sees in the last steps:
+// No code is missing here, but one thing is wrong. A network with dropout is trained on some points. After each step
+// its loss is measured on other points, on which it is never trained. These are the losses of the last steps:
 //
 //   step               195     196     197     198     199
 //   loss on others   0.445   0.505   0.423   0.450   0.484
 //
-// A step changes the weights by a hair, and yet this loss jumps up and down. Asked twice without a step in between, the
-// model even gives two answers, and both are worse than they could be. Mend it. The training itself is right: it needs
-// its dropout, in every step.
+// A step changes the weights very little, and yet this loss jumps up and down. Two evaluations without a step in
+// between even give two different losses, and both are worse than they could be. Mend it. The training itself is
+// right: it needs its dropout, in every step.
 
-using Points = std::pair<Tensor, IntArray>;  // x [N, 2], and the classes of all N
+using Points = std::pair<Tensor, IntArray>;  // x [N, 2], and the class of each point
 
 double loss_on(Sequential& model, const Points& points) {
   const auto& [x, classes] = points;
   return cross_entropy(model(x), classes).item();
 }
 
-/// Trains on `seen`. Returns, for each step, the loss on the others after it.
+/// Trains on `seen`. Returns the loss on `others` after each step.
 std::vector<double> train_with_dropout(Sequential& model, const Points& seen, const Points& others, int steps) {
   AdamW optimizer(all_parameters(model), {.lr = 0.01});
   std::vector<double> losses;
@@ -32,7 +32,8 @@ std::vector<double> train_with_dropout(Sequential& model, const Points& seen, co
   return losses;
 }
 
-/// Points in the first or third quarter of the plane are of class 1, the others of class 0. The losses above.
+/// Trains on points whose class is 1 in the first and third quarter of the plane, and 0 in the other two. Returns the
+/// losses, which end with those above.
 std::vector<double> losses_of_quarters() {
   const Generator random(1);
   Sequential model{Linear(2, 32, random), Tanh(), Dropout(0.5, random), Linear(32, 2, random)};

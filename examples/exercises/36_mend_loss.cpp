@@ -2,16 +2,16 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// Nothing is missing here, but one thing is wrong. A network is to tell 10 classes of points apart, which lie in 10
-// heaps far from each other: nothing could be easier. But this is what one sees:
+// No code is missing here, but one thing is wrong. A network should tell 10 classes of points apart. The classes are
+// 10 clusters far from each other, so nothing could be easier. But these are the results:
 //
 //   step                0      20      50     200     400     800
 //   loss            2.290   2.102   1.886   1.538   1.484   1.470
 //   right answers    11 %    38 %    70 %   100 %   100 %   100 %
 //
-// It learns, but so slowly. And when all answers are right, and the loss should go to 0, it does not come below 1.46.
-// Mend it. The layers, the optimizer, its learning rate and the number of steps are as they should be: with them, 20
-// steps lead to a loss of 0.5 and 99 % right answers.
+// The network learns, but very slowly. And when all answers are right, so that the loss should go to 0, the loss does
+// not fall below 1.46. Mend it. The layers, the optimizer, its learning rate and the number of steps are as they
+// should be. With them, 20 steps of the mended program lead to a loss of 0.5 and 99 % right answers.
 
 struct Classifier : Layer<Classifier> {
   Linear hidden, out;
@@ -19,7 +19,7 @@ struct Classifier : Layer<Classifier> {
   Classifier(Index inputs, Index width, Index classes, const Generator& random)
       : hidden(inputs, width, random), out(width, classes, random) {}
 
-  /// How likely each class is: x [N, inputs] -> [N, classes].
+  /// The probability of each class: x [N, inputs] -> [N, classes].
   Tensor forward(const Tensor& x) const { return softmax(out(tanh(hidden(x)))); }
   void visit(Visitor& v) override { v("hidden", hidden), v("out", out); }
 };
@@ -38,7 +38,7 @@ std::vector<double> train_classifier(const Classifier& model, const Tensor& x, c
   return losses;
 }
 
-/// The share of points whose likeliest class is the right one.
+/// The share of points whose most probable class is the right one.
 double right_share(const Classifier& model, const Tensor& x, const IntArray& classes) {
   return mean(tensor(argmax(model(x)) == classes)).item();
 }

@@ -2,16 +2,17 @@
 // Difficulty 3 of 5, 15 minutes.
 #include "examples/exercises/exercise.h"
 
-// Each query i of a batch b is compared with each key j; a column c has a weight of its own, and a key a bias:
+// Each query i of batch element b is compared with each key j. Each column c has a weight, and each key has a bias:
 //
 //   score[b, i, j] = sum over c of q[b, i, c] * w[c] * k[b, j, c]  +  bias[j]
 //
 //   q [B, Tq, C], k [B, Tk, C], w [C], bias [Tk]  ->  [B, Tq, Tk]
 //   q = {{{1, 2}}}, k = {{{3, 4}, {5, 6}}}, w = {1, 10}, bias = {0, 0.5}  ->  {{{83, 125.5}}}
 //
-// one_by_one() below does it in three nested loops. It is right, but every little step is an op, which costs more than
-// its few multiplications: for B = 4, Tq = Tk = 32 there are 37,000. Write all_at_once(): the same numbers and the same
-// gradients without a loop, in at most 8 ops whatever the shapes are.
+// one_by_one() below computes the scores in three nested loops. Its result is right, but every little step is an op,
+// and an op costs more than its few multiplications. For B = 4 and Tq = Tk = 32 there are 37,000 ops. Write
+// all_at_once(), which gives the same numbers and the same gradients without a loop, in at most 8 ops whatever the
+// shapes are.
 //
 // You may use: matmul(a, b), which makes [B, M, N] of [B, M, K] and [B, K, N]; transpose(x, axis, other_axis);
 // unsqueeze(x, axis); sum(x, {axis}); and + and *, which broadcast.

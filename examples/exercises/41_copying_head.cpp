@@ -2,29 +2,31 @@
 // Difficulty 4 of 5, 25 minutes.
 #include "examples/exercises/exercise.h"
 
-// Rows of 2n symbols, whose second half repeats the first: 5 2 7 5 2 7. One head of the model copies: at position t it
-// finds the symbol that comes next, which stood at t + 1 - n, and the model says it. Which one is it, and what is left
-// without it?
+// ids has rows of 2n symbols whose second half repeats the first: 5 2 7 5 2 7. One head of the model copies. At
+// position t it attends to position t + 1 - n, where the symbol stands that comes next, and the model then predicts
+// this symbol. Which head is it, and how much does the model still predict without it?
 //
-// Looking suggests it: in the weights [B, H, T, T] of a layer take, for each head, those of row t and column t + 1 - n,
-// where t = n - 1 ... 2n - 2, and their mean over these t and over all B. Above 0.5, the head may be the one.
+// Attention suggests the head. In the attention weights [B, H, T, T] of a layer take, for each head, the weights in
+// row t and column t + 1 - n, where t = n - 1 ... 2n - 2. Take their mean over these t and over all B. If the mean is
+// above 0.5, the head is a candidate.
 //
-// Taking it out proves it, as a head may look and yet not be heard: of those that may be the one, it is the head
-// without which `foreseen` is least.
+// Taking the head out proves it, because a head may attend to a symbol and yet have no effect. The copying head is the
+// candidate without which `foreseen` is lowest.
 //
-// You may use: model.config.n_layer and n_head, weights.array().at({b, h, t, s}), std::to_string(l), and scopes, which
-// are local variables and act until their block ends. A Record keeps what was computed last:
+// You may use: model.config.n_layer and n_head, weights.array().at({b, h, t, s}), std::to_string(l), and scopes. A
+// scope is a local variable that acts until its block ends. A Record keeps the latest tensors that the model has
+// computed at some places:
 //
 //   const Record seen(model, {"*.attn weights"});              after model(ids): seen["transformer.h.0.attn weights"]
-//   const Ablate out(model, "transformer.h.0.attn heads 1");   head 1 of layer 0 is not heard
+//   const Ablate out(model, "transformer.h.0.attn heads 1");   head 1 of layer 0 has no effect
 
-/// The share of the second halves that the model foresees.
+/// The share of the symbols in the second halves that the model predicts correctly.
 double foreseen(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1], n = T / 2;
   return mean(tensor(argmax(model(ids)).slice(1, n - 1, T - 1) == ids.slice(1, n, T))).item();
 }
 
-/// The layer and the head, both counted from 0, and what is foreseen without it, such as {1, 0, 0.25}.
+/// The layer and the head, both counted from 0, and `foreseen` without this head, such as {1, 0, 0.25}.
 std::tuple<Index, Index, double> copying_head(const GPT& model, const IntArray& ids) {
   your_code_here();  // replace this line
 }

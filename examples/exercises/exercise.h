@@ -1,5 +1,5 @@
-// What an exercise may use: all of mote, in double, and of the standard library what one needs. your_code_here() marks
-// the gap.
+// The headers that every exercise may use: all of mote, with double as its number type, and parts of the standard
+// library. your_code_here() marks the gap in an exercise.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 
 using namespace mote;
 
-/// A gap that nobody has filled yet.
+/// Thrown by your_code_here(), which means that the gap of the exercise is not filled yet.
 struct Gap {};
 
-/// Stands where your code shall stand: replace the line.
+/// Marks the place for your code. Replace the line that calls this function.
 [[noreturn]] inline void your_code_here() { throw Gap(); }

@@ -1,5 +1,6 @@
-// The smallest adders of ten digits, trained from nothing: of many starts the best half goes on, and goes on, until one
-// is left; L-BFGS ends what AdamW cannot. Judged by the 10,010 sums of a public board (github.com/anadim/AdderBoard).
+// Trains the smallest adders of ten-digit numbers from scratch. Of many starts the better half goes on, again and
+// again, until one is left. L-BFGS finishes what AdamW cannot. The 10,010 sums of a public board
+// (github.com/anadim/AdderBoard) judge the result.
 #include "examples/figures/adder.h"
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace {
 struct Plan {
   int parameters;
   AdderSizes sizes;
-  Index starts, round, steps;  // how many begin, after how many steps half of them end, and all steps of the last
+  Index starts, round, steps;  // how many begin, the steps after which half of them end, and all steps of the last one
   double rate;
-  int rounds;          // of L-BFGS, at most
-  double carries = 0;  // at first, the share of sums with many; from the middle on 0
+  int rounds;          // the largest number of rounds of L-BFGS
+  double carries = 0;  // at first, the share of sums with many carries; it falls to 0 by half of all steps
 };
 const Plan plans[] = {{228, {4, 2, 6}, 16, 1000, 8000, 0.01, 4},
                       {122, {3, 1, 3}, 32, 800, 12000, 0.03, 8},
@@ -33,8 +34,8 @@ Tensor loss_of(const AdderModel& model, const Batch& sums) {
   return cross_entropy(model(sums.ids), sums.targets.slice(1, asked, end));
 }
 
-/// How many rows have every digit of the answer right, each after right ones: the same that answering digit by digit
-/// gets right, for there the first wrong one spoils a row, too.
+/// How many rows have every digit of the answer right, each predicted after the right ones. Answering digit by digit
+/// gets the same rows right, because there a row is wrong from its first wrong digit on, too.
 Index right(const AdderModel& model, const IntArray& ids, const IntArray& answers) {
   const NoGrad no_grad;
   return static_cast<Index>(sum(min(tensor(argmax(model(ids), -1) == answers), {1})).item());
@@ -45,7 +46,7 @@ struct Start {
   Generator random;
   AdamW optimizer{all_parameters(model), {.weight_decay = 0.01}};
   Index step = 0;
-  double loss = 0;  // the mean over the last steps
+  double loss = 0;  // the mean over the last 200 steps
   Start(const AdderSizes& sizes, std::uint64_t seed) : model(sizes, Generator(seed)), random(seed + 1) {}
 
   void train(const Plan& r, Index end) {
@@ -65,7 +66,7 @@ struct Start {
   }
 };
 
-/// L-BFGS over 2,048 sums, then others, until of 20,000 that come next none is wrong.
+/// Runs L-BFGS over 2,048 sums, and then over others, until none of 20,000 new sums is wrong.
 void polish(const AdderModel& model, const Task& task, const Generator& random, int rounds) {
   for (; rounds > 0; --rounds) {
     const Batch test = task.batch(20'000, Split::train, random), sums = task.batch(2048, Split::train, random);

@@ -1,4 +1,4 @@
-// The adder's model: one block of Qwen 3's kind, with what small ones share.
+// The adder's model: one transformer block of Qwen 3's kind, and the weight sharing of small adders.
 #pragma once
 
 #include <cmath>
@@ -7,21 +7,21 @@
 #include "engine/engine.h"
 #include "nn/nn.h"
 
-/// What tells one adder from another. Heads are 4 wide and share one of keys and values.
+/// The sizes and the weight sharing of an adder. Heads are 4 wide. All heads share one head of keys and values.
 struct AdderSizes {
   mote::Index width, heads, hidden;
-  bool shared = false;  ///< keys are values before their norm, and the output projection is that of queries, transposed
-  bool arc = false;     ///< digits lie on a circle: its radius, the angle of 0, the angle between two
-  bool one_norm = false, one_head_norm = false;  ///< norms share their scales; those of queries and keys, too
+  bool shared = false;  ///< values are keys before their norm; the output projection is the transposed query matrix
+  bool arc = false;     ///< digits lie on a circle: its radius, the angle of 0, the angle between two digits
+  bool one_norm = false, one_head_norm = false;  ///< norms share one vector of scales; those of queries and keys, too
 };
 
-/// A block and a head of tied weights, computed where an answer begins: logits [B, 11, 10] of the digits that follow
-/// ids[23], ids[24], ... ids[33] of a row.
+/// A transformer block and a head with tied weights, evaluated only where the answer is predicted. It returns logits
+/// [B, 11, 10] of the digits that follow ids[23], ids[24], ... ids[33] of a row.
 struct AdderModel : mote::Layer<AdderModel> {
-  static constexpr mote::Index first = 23, length = 34;  // where the answer is asked for, and how long a row is
+  static constexpr mote::Index first = 23, length = 34;  // first place that predicts the answer; the row's length
   const AdderSizes sizes;
   mote::Parameter digits, query, key, value, out, query_norm, key_norm, norm_1, norm_2, norm_3, gate, up, down;
-  mote::Rotary rotary{4, {.base = 3}, length};  // a small base: every distance of 34 places looks different
+  mote::Rotary rotary{4, {.base = 3}, length};  // a small base, so that all distances in 34 places look different
 
   AdderModel(const AdderSizes& s, const mote::Generator& random) : sizes(s) {
     const mote::Init init(random);

@@ -1,4 +1,4 @@
-// The smallest adder, by hand: one block whose ten numbers one can read adds numbers of ten digits.
+// The smallest adder, set by hand: one transformer block with ten parameters that one can read adds ten-digit numbers.
 #include "engine/engine.h"
 #include "examples/figures/record.h"
 #include "examples/programs/program.h"
@@ -8,24 +8,26 @@
 using namespace mote;
 namespace {
 
-/// A row is 0 a 0 0 b 0 sum, the last digits first, so both digits of one power of ten are 12 places apart, and a
-/// rotary pair that turns once in 12 places cannot tell them apart. Where the sum's digit i is asked for, both stand 10
-/// and 22 places back, those of the power before 11 and 23; one head looks at them in the proportion of 10 to 1:
+/// A row is 0 a 0 0 b 0 sum, with the last digits first. So the two digits of one power of ten are 12 places apart,
+/// and a rotary pair that turns once in 12 places cannot tell them apart. Where digit i of the sum is predicted, these
+/// two digits are 10 and 22 places back. The digits of the next lower power are 11 and 23 places back. One head
+/// attends to the former and the latter in the proportion of 10 to 1:
 ///
 ///     y = a_i + b_i + (a_{i-1} + b_{i-1}) / 10.
 ///
-/// The digit that it reads is the sum's last, s. Whether a 1 is carried, s knows: a_{i-1} + b_{i-1} - s is 9 or 10 if
-/// so, else 0 or -1. So y - s / 10 is the next digit, or 10 more, or a tenth less than these: two neurons take 10 away
-/// from 9.9 on, and the digit e for which 2 e z - e^2 is largest is the closest to what is left, z.
+/// The input at this place is s, the previous digit of the sum. It shows whether a 1 is carried, because a_{i-1} +
+/// b_{i-1} - s is then 9 or 10, and otherwise 0 or -1. So y - s / 10 is the next digit, or 10 more, or a tenth less
+/// than these. Two neurons subtract 10 if the value is 9.9 or more. If z is what is left, the digit e with the largest
+/// 2 e z - e^2 is the closest to z.
 struct ByHand : Layer<ByHand> {
-  static constexpr Index first = 23, length = 34;          // where the answer is asked for, and how long a row is
-  Parameter one = number(1), step = number(1);             // of a digit e the model knows one and e times step
-  Parameter ahead = number(56.73), aside = number(69.31);  // the query: 10.31 twelfths of a turn back, and how narrowly
-  Parameter total = number(2.2);                           // the value, a digit times the sum of 1, 1, 1/10 and 1/10
-  Parameter tenth = number(0.1);                           // of the last digit, to be taken away
-  Parameter above = number(9), from = number(9.9);         // where the two neurons begin,
-  Parameter steep = number(10 / 0.9);                      // and what they take away between these and the next
-  Parameter two = number(2);                               // of the logits 2 e z - e^2
+  static constexpr Index first = 23, length = 34;          // first place that predicts the answer; the row's length
+  Parameter one = number(1), step = number(1);             // the model represents a digit e by one and by e times step
+  Parameter ahead = number(56.73), aside = number(69.31);  // a query that looks 10.31 places back; longer is sharper
+  Parameter total = number(2.2);                           // the values' factor: the sum of weights 1 + 1 + 0.1 + 0.1
+  Parameter tenth = number(0.1);                           // the share of s that is subtracted
+  Parameter above = number(9), from = number(9.9);         // the thresholds of the two neurons
+  Parameter steep = number(10 / 0.9);                      // the slope with which they reach 10 between the thresholds
+  Parameter two = number(2);                               // the 2 of the logits 2 e z - e^2
   Rotary rotary{4, {.base = 3.6476}, length};              // its second pair turns by base^(-1/2) = 2 pi / 12
 
   static Parameter number(double x) { return Parameter(Array(static_cast<real>(x))); }

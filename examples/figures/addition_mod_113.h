@@ -1,4 +1,4 @@
-// The model and the data of grokking_113 and grokking_methods: a + b mod p as Nanda et al. 2023 have it.
+// The model and the data of grokking_113 and grokking_methods: a + b mod p as in Nanda et al. 2023.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,9 @@ inline Weights weights_of(const mote::Generator& random, mote::Index p = ::p) {
   return all;
 }
 
-/// A block of 4 heads, no norms and no biases, read at "=" alone. A pair is three of 2p + 1 vectors, a, b and "=": keys
-/// and values are made of each once, not in every pair. pairs [B, 3] -> logits [B, p], neurons [B, hidden].
+/// A transformer block with 4 heads, without norms and biases, evaluated only at "=". A pair consists of a, b and "=",
+/// which are three of only 2p + 1 different vectors. So keys and values are computed once for each vector, and not in
+/// every pair. pairs [B, 3] -> logits [B, p], neurons [B, hidden].
 inline std::pair<mote::Tensor, mote::Tensor> read(const Weights& weights, const mote::IntArray& pairs) {
   using namespace mote;
   const auto& [numbers, equals, places, q, k, v, out, up, down, unembed] = weights;
@@ -36,14 +37,14 @@ inline std::pair<mote::Tensor, mote::Tensor> read(const Weights& weights, const 
   return {linear(x + linear(neurons, down), unembed), neurons};
 }
 
-/// Cross-entropy as log(1 + sum of e^(z_j - z_right)): its gradient is exact where a float takes e^-20 for 0 beside 1.
+/// Cross-entropy as log(1 + sum of e^(z_j - z_right)). Its gradient is exact even where 1 + e^-20 is 1 in float.
 inline mote::Tensor loss_of(const mote::Tensor& z, const mote::IntArray& right) {
   using namespace mote;
   const Tensor ahead = z - gather(z, 1, right.reshape({-1, 1}));
   return mean(log(1 + sum(exp(masked_fill(ahead, embedding(eye(z.size(1)), right) > 0.5, -INFINITY)), {1})));
 }
 
-/// All pairs [p p, 3] in a random order, their sums, and where in it (a, b) stands, at a p + b.
+/// All pairs [p p, 3] in a random order, and their sums. grid[a p + b] is the place of (a, b) in this order.
 struct Pairs {
   mote::IntArray ids, sums, grid;
   explicit Pairs(const mote::Generator& random, mote::Index p = ::p) : ids({p * p, 3}), sums({p * p}), grid({p * p}) {
@@ -57,12 +58,13 @@ struct Pairs {
   }
 };
 
-/// Which share of a neuron's variance over all pairs, [p, p], its best frequency has: waves of a, of b and products.
+/// The share of a neuron's variance over all pairs, [p, p], that its best frequency has in waves of a, of b and their
+/// products.
 inline double purity(const mote::Tensor& neuron, const mote::Tensor& basis) {
   using namespace mote;
   const Tensor coefficient = matmul(matmul(basis, neuron), transpose(basis, 0, 1));
   Array power = (coefficient * coefficient).array();
-  power.mutate()[0] = 0;  // the mean
+  power.mutate()[0] = 0;  // without the mean
   double best = 0, all = static_cast<double>(sum(power).item());
   for (Index k = 1; k < p; k += 2) {
     const Index rows[] = {0, k, k + 1};

@@ -1,5 +1,5 @@
-// Where is the carry? Two sums that differ in nothing but a carry, and each value of one run put into the other: which
-// head, at which place, makes 3 4 + 2 8 give 6 and not 5?
+// Where is the carry? Two sums differ in nothing but a carry, and each value of one run is put into the other run
+// (activation patching). Which head, at which place, makes 3 4 + 2 8 give 6 and not 5?
 #include "engine/engine.h"
 #include "examples/figures/figure.h"
 #include "nn/head_pictures.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr Index pairs = 100, length = 7;
 
-/// Prompts a1 a0 + b1 b0 = s0, which both go on with the tens of the sum: without a carry, and with one, of other last
-/// digits that have the same s0; and these tens.
+/// Pairs of prompts a1 a0 + b1 b0 = s0, which continue with the tens digit of the sum. `without` has no carry. `with`
+/// has a carry, because of other last digits with the same s0. `tens` and `tens_and_one` are their tens digits.
 struct Pairs {
   IntArray without{{pairs, length}}, with{{pairs, length}}, tens{{pairs, 1}}, tens_and_one{{pairs, 1}};
 };
@@ -33,7 +33,7 @@ Pairs pairs_of(const Generator& random) {
 void figure(const char* file) {
   const AdditionTask task;
   const Pairs p = pairs_of(Generator(5));
-  const Metric carried = [&p](const Tensor& logits) {  // the share of sums whose tens are one more
+  const Metric carried = [&p](const Tensor& logits) {  // the share of sums whose tens digit is one more
     const Tensor last = select(logits, 1, length - 1);
     return mean(tensor(gather(last, 1, p.tens_and_one) > gather(last, 1, p.tens)));
   };
@@ -42,9 +42,9 @@ void figure(const char* file) {
       "In percent: sums that then carry, if a head has what it had in the sum with a carry, at all places\n\n"
       "seed   no patch   layer 0, head 0   1   2   3   layer 1, head 0   1   2   3\n");
   std::vector<double> best, second;
-  Tensor blocks, neurons;  // of the last seed: by place; what each adds to the logit of one more than the tens
+  Tensor blocks, neurons;  // of the last seed: patched blocks by place; what each neuron adds to the logit of the carry
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const GPT model({task.block_size(), task.vocab_size(), 2, 4, 64}, Generator(seed));  // layers, heads, width
+    const GPT model({task.block_size(), task.vocab_size(), 2, 4, 64}, Generator(seed));  // 2 layers, 4 heads, width 64
     train(model, task, 1500, 0.1, Generator(seed + 100));
     const NoGrad no_grad;
     const std::vector<real> table = patch_table(model, p.without, p.with, ".attn heads", carried).to_vector();

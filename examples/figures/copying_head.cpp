@@ -1,5 +1,6 @@
-// Which head copies? In a model of two layers with two heads each that has learned to go on with rows of letters that
-// repeat, one head of the second layer copies the letter. Without it nothing is left; without its neighbour all is.
+// Which head copies? A model with two layers of two heads has learned to continue rows of letters that repeat. One
+// head of the second layer copies the letter. Without this head almost nothing is right. Without its neighbour almost
+// everything is.
 #include "engine/engine.h"
 #include "examples/figures/figure.h"
 #include "nn/head_pictures.h"
@@ -9,7 +10,7 @@ using namespace mote;
 
 namespace {
 
-/// The percentage that is right while this head gives 0.
+/// The percentage of right predictions while 0 replaces the output of this head.
 double without(const GPT& model, Index layer, Index head, const Batch& batch) {
   const Ablate ablate(model, attention_name(layer) + " heads " + std::to_string(head));
   return percent_right(model, batch);

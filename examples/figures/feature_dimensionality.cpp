@@ -1,5 +1,6 @@
-// The geometry of superposition (Elhage et al., "Toy Models of Superposition"). How much of 20 dimensions does each
-// of 100 equal features get? One of its own, half of one shared with its opposite, two thirds in a triangle.
+// The geometry of superposition (Elhage et al., "Toy Models of Superposition"). How much of 20 dimensions does each of
+// 100 equal features get? A feature may have one of its own, share one with its opposite (1/2), or be in a triangle
+// (2/3).
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +14,8 @@ using namespace mote;
 namespace {
 constexpr Index features = 100, dims = 20, rarities = 12, seeds = 3, rows = 128, steps = 6'000;
 
-/// Sets W [rarities, seeds, features, dims]: x' = relu(W^T W x + b), as in superposition.cpp, trained on its error.
+/// Trains the models x' = relu(W^T W x + b) on their error, as in superposition.cpp. Returns W [rarities, seeds,
+/// features, dims].
 Tensor trained(const Tensor& chance) {
   const Generator random(1);
   const Parameter b(Array::zeros({rarities, seeds, 1, features})), W(Array::zeros({rarities, seeds, features, dims}));

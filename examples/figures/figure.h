@@ -1,4 +1,4 @@
-// What figures share: one way to train, and the percentage that comes of it.
+// The functions that figures share: a training, and the percentage of right predictions.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 #include "train/tasks/task.h"
 #include "train/train.h"
 
-/// Trains by AdamW in batches of 32; the rate rises for 80 steps and then falls to a tenth. each(step) runs before it.
+/// Trains by AdamW in batches of 32. The learning rate warms up for 80 steps and falls to a tenth in the end.
+/// each(step) runs before every step.
 inline void train(const mote::GPT& model, const mote::Task& task, int steps, double decay,
                   const mote::Generator& random, const std::function<void(int)>& each = {}) {
   mote::AdamW optimizer(mote::decay_groups(model, decay), {});
@@ -26,7 +27,7 @@ inline void train(const mote::GPT& model, const mote::Task& task, int steps, dou
   }
 }
 
-/// Percent of the targets that are the likeliest token, of those that count.
+/// The percentage of targets that are the likeliest token. Targets of -1 do not count.
 inline double percent_right(const mote::GPT& model, const mote::Batch& batch) {
   const mote::NoGrad no_grad;
   const mote::Tensor asked = tensor(batch.targets != -1);
@@ -34,5 +35,5 @@ inline double percent_right(const mote::GPT& model, const mote::Batch& batch) {
   return 100 * number(sum(right) / sum(asked));
 }
 
-/// "transformer.h.1.attn", behind which the name of a value may stand.
+/// The name of a layer's attention, "transformer.h.1.attn". The name of a value inside it may be appended.
 inline std::string attention_name(mote::Index layer) { return "transformer.h." + std::to_string(layer) + ".attn"; }

@@ -1,4 +1,5 @@
-// Grokking, taken apart: Nanda et al. 2023. A block learns a + b mod 113 by heart, then by waves; --quick: by heart.
+// Grokking, taken apart (Nanda et al. 2023). A block first memorizes a + b mod 113 and later finds the rule, by waves.
+// --quick stops after the memorizing.
 #include <chrono>
 
 #include "examples/figures/addition_mod_113.h"
@@ -14,7 +15,7 @@ void figure(int argc, char** argv) {
   const auto begin = std::chrono::steady_clock::now();
   const Generator random(1);
   const Pairs all(random);
-  const Index n = p * p * 3 / 10;  // to train on: the first of them
+  const Index n = p * p * 3 / 10;  // the first n pairs are the training set
   const IntArray known = all.ids.slice(0, 0, n), right = all.sums.slice(0, 0, n), unseen = all.sums.slice(0, n, p * p);
   const Weights weights = weights_of(random);
   ParameterGroup group;
@@ -49,10 +50,10 @@ void figure(int argc, char** argv) {
   if (quick) return;
   const NoGrad no_grad;
   const Tensor shares = frequency_shares(weights[0]), basis = fourier_basis(p);
-  Array key = Array::zeros({p, 1});  // 1 for cos and sin of frequencies that have 4 % of the numbers' variance
+  Array key = Array::zeros({p, 1});  // 1 for cos and sin of frequencies with over 4 % of the embedding's variance
   for (Index row = 1; row < p; ++row) key.mutate()[row] = shares.array().at({(row - 1) / 2}) > 0.04;
-  const Tensor waves = embedding(transpose(basis, 0, 1), all.sums);  // of a + b, [p^2, p]
-  for (const Weights& then : saved) {  // logits without all but the key frequencies of a + b; and without these
+  const Tensor waves = embedding(transpose(basis, 0, 1), all.sums);  // waves of a + b, [p^2, p]
+  for (const Weights& then : saved) {  // the loss with only the key frequencies of a + b, and the loss without them
     const Tensor z = read(then, all.ids).first, part = matmul(waves, key * matmul(transpose(waves, 0, 1), z) / p);
     restricted.push_back(number(cross_entropy(mean(z, {0}, true) + part, all.sums)));
     excluded.push_back(number(loss_of(slice(z - part, 0, 0, n), right)));

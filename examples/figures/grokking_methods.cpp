@@ -1,4 +1,5 @@
-// Grokking settled: how soon a block that knows a + b mod p by heart finds the rule, by each way said to hasten it.
+// Grokking by six methods: how soon does a block that has memorized a + b mod p find the rule, with each way said to
+// hasten it?
 #include <memory>
 
 #include "examples/figures/addition_mod_113.h"
@@ -7,7 +8,8 @@
 
 using namespace mote;
 namespace {
-/// A way to train, and the rate and the decay that found the rule soonest for seeds 11 to 13, of 17 to 20 tried.
+/// A way to train, with the learning rate and weight decay that found the rule soonest for seeds 11 to 13, of 17 to 20
+/// pairs.
 struct Method {
   std::string name = {};
   double rate = 0, decay = 0;
@@ -20,7 +22,8 @@ const Method methods[] = {{"adamw", 0.01, 1, "AdamW alone"},
                           {"stablemax", 0.01, 0.3, "AdamW; a loss without exponentials"},
                           {"whitened", 0.06, 0.3, "all singular values of gradients about 1: Muon without momentum"}};
 
-/// Grokfast (Lee et al. 2024): what changes slowly in a gradient, its running mean, is added once more, twice as large.
+/// Grokfast (Lee et al. 2024): adds twice the running mean of each gradient, its slowly changing part, to the
+/// gradient.
 void amplify(const std::vector<Parameter>& weights, std::vector<Array>& means) {
   means.resize(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -29,12 +32,14 @@ void amplify(const std::vector<Parameter>& weights, std::vector<Array>& means) {
     weights[i].set_grad(g + means[i] * 2);
   }
 }
-/// Perpendicular gradients (Prieto et al. 2025): without what would only make weights longer or shorter.
+/// Perpendicular gradients (Prieto et al. 2025): removes the part of each gradient that only makes weights longer or
+/// shorter.
 void turn(const std::vector<Parameter>& weights) {
   for (const Parameter& w : weights)
     w.set_grad(w.grad() - w.value() * (sum(w.value() * w.grad()) / sum(w.value() * w.value())));
 }
-/// StableMax (Prieto et al. 2025): cross-entropy with s(z) = 1 + z, and 1 / (1 - z) below 0, in place of e^z.
+/// StableMax (Prieto et al. 2025): cross-entropy in which s(z) = 1 + z, or 1 / (1 - z) below 0, takes the place of
+/// e^z.
 Tensor stable_loss(const Tensor& z, const IntArray& right) {
   const Tensor s = relu(z) + 1 / (1 + relu(-z));
   return mean(log(sum(s, {1})) - log(squeeze(gather(s, 1, right.reshape({-1, 1})), 1)));
@@ -51,8 +56,8 @@ std::unique_ptr<Optimizer> optimizer_of(const Weights& weights, const Method& me
   return std::make_unique<Muon>(groups, MuonOptions{.momentum = whitened ? 0 : 0.95, .betas = {0.9, 0.98}});
 }
 
-/// Steps until 99 % of the pairs that are held out are right, looked at after every tenth, and seconds. Errors: a loss
-/// that is not finite.
+/// Trains until 99 % of the held-out pairs are right, which is checked every ten steps, or for 3,000 steps. Returns
+/// the number of steps and the seconds. Errors: a loss that is not finite.
 std::pair<int, double> train(const Method& method, Index modulus, Index seed) {
   const Generator random(static_cast<std::uint64_t>(seed));
   const Pairs all(random, modulus);

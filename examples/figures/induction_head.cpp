@@ -1,5 +1,6 @@
-// When does an induction head appear, and which head is it? Its score step by step, in two layers and in one; and in
-// the end each head exchanged with that of another row: who carries the letter that came after the same one before?
+// When does an induction head appear, and which head is it? Prints its score during training, with two layers and with
+// one. At the end the output of each head is replaced by its output on another row (patching). This shows which head
+// carries the letter that followed the same letter before.
 #include "engine/engine.h"
 #include "examples/figures/figure.h"
 #include "nn/head_pictures.h"
@@ -22,8 +23,9 @@ std::pair<double, Index> best(const GPT& model, const Batch& batch) {
   return {found->induction, found - all.begin()};
 }
 
-/// a b ... l a b c d e f goes on with g. In the other row the first g is a z, and so it goes on with z. Which share of
-/// the difference between the two comes along with a head, if that is as in the other row: [layers, heads].
+/// For each head, the share of the difference between two rows that it carries, [layers, heads]. The row a b ... l a b
+/// c d e f goes on with g. In the other row the first g is a z, so it goes on with z. A head is patched with its
+/// output on the other row.
 Tensor carried(const GPT& model) {
   IntArray row({1, 18}), other({1, 18});
   for (Index t = 0; t < 18; ++t) row.mutate()[t] = other.mutate()[t] = t % 12;
@@ -39,7 +41,7 @@ Tensor carried(const GPT& model) {
 
 void figure() {
   const InductionTask task({.symbols = letters, .length = length}), late({letters, 16, length});
-  const Batch fresh = late.batch(100, Split::validation, Generator(3));  // rows that begin again after 16 to 20
+  const Batch fresh = late.batch(100, Split::validation, Generator(3));  // rows that repeat after 16 to 20 letters
   GPTConfig config = GPTConfig::attention_only().resized(2, 2, 32), shallow = config.resized(1, 2, 32);
   config.vocab_size = shallow.vocab_size = letters;
   config.block_size = shallow.block_size = 2 * length;

@@ -1,4 +1,4 @@
-// L-BFGS, which goes down a valley by what its last steps have shown of how it bends.
+// L-BFGS, a quasi-Newton method: it estimates the curvature of the loss from its last steps.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ inline void add(Numbers& x, double factor, const Numbers& y) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += factor * y[i];
 }
 
-/// Makes loss() of these weights small in so many steps along - H gradient. H, the inverse of the second derivatives,
-/// is what as many steps and changes of the gradient as there are weights say of it (Nocedal and Wright 2006, algorithm
-/// 7.4). A step is halved or doubled until the loss falls enough and its slope is a tenth less steep (weak Wolfe
-/// conditions). Ends early where rounding hides what is lower.
+/// Minimizes loss() over these weights, in at most `steps` steps along -H gradient. H estimates the inverse Hessian
+/// from past steps and their changes of the gradient, at most as many as there are weights (Nocedal and Wright 2006,
+/// algorithm 7.4). The length of a step is bisected or doubled until the loss falls enough and its slope is a tenth
+/// less steep (weak Wolfe conditions). Ends early if rounding hides lower losses.
 inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::function<mote::Tensor()>& loss, int steps) {
   const auto numbers = [&](const auto& array_of) {
     Numbers all;
@@ -41,8 +41,8 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
     return static_cast<double>(value.item());
   };
   struct Step {
-    Numbers way, change;  // of the place, and of the gradient
-    double bend = 0;      // how much of one lies along the other
+    Numbers way, change;  // the changes of the weights and of the gradient
+    double bend = 0;      // the dot product of both changes
   };
   std::vector<Step> past;
   for (double value = at(x, g); steps > 0; --steps) {
@@ -79,5 +79,5 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
     g = to_g;
     value = next;
   }
-  at(x, g);  // the weights of the last step, not of the last try
+  at(x, g);  // the weights of the last step, not of the last trial
 }

@@ -1,4 +1,5 @@
-// Lengths never seen: learned on at most 20 symbols, asked of 100; and the same model with usual positions beside it.
+// Length generalization: a model learns from at most 20 symbols and is asked for up to 100. `plain` is a usual model
+// beside it.
 #include "examples/figures/lengths.h"
 
 #include "examples/figures/record.h"
@@ -12,10 +13,11 @@ const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000, 4000},
                             {"copy", 128, 20, 100, 64, 1000, 4000},
                             {"sort", 128, 20, 100, 128, 4000, 4000}};
 
-/// One block without positions: in place of them its four heads see what is -1, 0, 1 and 2 places ahead ("position
-/// coupling": Cho et al. 2024), wherever that stands, and how long the rows are makes no difference. To sort, one head
-/// sees the question, and looks sharper the more there is: scores grow by the log of the length. Or, `plain`, three
-/// blocks with rotary positions, which see all.
+/// One transformer block without positions. In place of positions, its four heads see only symbols whose place is -1,
+/// 0, 1 and 2 ahead ("position coupling", Cho et al. 2024), wherever these symbols are in the row. So the length of
+/// the row makes no difference. For sorting, one head sees the question, and its scores grow with the log of the
+/// length, so that its attention stays sharp in longer rows. With `plain`, three blocks with rotary positions see all
+/// symbols.
 struct Reader : Layer<Reader> {
   const Problem& problem;
   const bool plain;
@@ -44,7 +46,7 @@ struct Reader : Layer<Reader> {
     for (const TransformerBlock& block : h) x = block(x, mask);
     return head(norm(x));
   }
-  /// What it says to rows [B, T] whose symbols belong to these places: [B, T, V].
+  /// The logits [B, T, V] for rows [B, T] whose symbols belong to these places.
   Tensor logits(const Rows& rows) {
     if (plain) return (*this)(rows.ids, Mask());
     const double T = static_cast<double>(rows.places.size()), longest = 2 * problem.trained;
@@ -63,7 +65,7 @@ struct Reader : Layer<Reader> {
   void visit(Visitor& v) override { v("symbols", symbols), v("h", h), v("norm", norm), v("head", head); }
 };
 
-/// Percent of 200 answers of this length that are right from the first symbol to the last, each after right ones.
+/// The percentage of 200 answers of this length with every symbol right, each predicted after the right ones.
 double right(Reader& model, Index n, const Generator& random) {
   const NoGrad no_grad;
   double all = 0;

@@ -1,4 +1,4 @@
-// What lengths asks: additions, parities, copies and sorted symbols of any length, as rows to read.
+// The problems of lengths.cpp: additions, parities, copies and sorted symbols of any length, as rows of ids.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,20 @@
 
 struct Problem {
   std::string name;
-  int symbols, trained, asked, width;  // how many symbols; the longest to train on; the length in the end
+  int symbols, trained, asked, width;  // number of symbols; longest training length; final length; model width
   int steps, plain_steps;
   bool sorts() const { return name == "sort"; }
   bool adds() const { return name == "addition"; }
 };
-/// A question, "=" and its answer: ids; what each belongs to; what to say at each, -1: nothing.
+/// A question, "=" and its answer. Each id has the place that it belongs to, and the target to predict there (-1:
+/// none).
 struct Row {
   std::vector<mote::Index> ids, places, targets;
 };
 
-/// Different symbols of a range around a symbol, both drawn, so that some are close. It is cut at the ends:
-/// else the first and the last symbols would come so seldom that nearly all mistakes are made at them.
+/// n different symbols from a range of symbols, whose size and middle are drawn, so that some are close. With
+/// `anywhere` the range has all symbols. Near the first and the last symbol the range is moved inwards. Otherwise the
+/// first and the last symbols would be so rare that nearly all mistakes are made at them.
 inline std::vector<mote::Index> different(mote::Index symbols, mote::Index n, bool anywhere,
                                           const mote::Generator& random) {
   const mote::Index range = anywhere ? symbols : mote::random_ids(1, n, symbols + 1, random)[0];
@@ -32,10 +34,10 @@ inline std::vector<mote::Index> different(mote::Index symbols, mote::Index n, bo
   return ids;
 }
 
-/// Numbers have their last digits first, and a 0 in the end; parity has the parity so far as scratchpad. A digit, the
-/// other number's of the same power of ten and that of the sum have one place, as have a symbol and its copy, a bit and
-/// the parity up to it. With `hints`, what sorting does at a symbol of the answer it also does at each of the question:
-/// say the next larger of those before it, if there is one.
+/// A row of a problem. Numbers have their last digits first, and a 0 at the end. The answer of parity is the parity of
+/// the bits so far, as a scratchpad. The digits of one power of ten in both numbers and in the sum have the same
+/// place. A symbol and its copy also share a place, as do a bit and the parity up to it. With `hints`, sorting also
+/// has a target at each symbol of the question: the next larger of the symbols before it, if there is one.
 inline Row row_of(const Problem& p, mote::Index n, bool hints, const mote::Generator& random) {
   Row row;
   std::vector<mote::Index> answer;
@@ -67,7 +69,7 @@ inline Row row_of(const Problem& p, mote::Index n, bool hints, const mote::Gener
   }
   row.targets.insert(row.targets.end(), answer.begin(), answer.end());
   answer.insert(answer.begin(), p.symbols);
-  answer.pop_back();  // "=", and all but the last
+  answer.pop_back();  // the inputs: "=", and all symbols of the answer but the last
   for (place = 0; const mote::Index id : answer) {
     row.ids.push_back(id);
     row.places.push_back(place++);

@@ -1,5 +1,6 @@
-// What taking a head out means: with 0 in its place all that follows also misses what the head always says, and a head
-// looks essential that says the same of every row. With its mean in its place only what it says of this row is missing.
+// What does taking a head out (ablation) mean? If 0 replaces its output, later layers also miss the part of the output
+// that is the same in every row. So a head may look essential although it always says the same. If its mean replaces
+// the output, only what it says of this row is missing.
 #include "engine/engine.h"
 #include "examples/figures/figure.h"
 #include "train/tasks/answer_task.h"
@@ -10,8 +11,8 @@ namespace {
 
 constexpr Index length = 6, letters = 8;
 
-/// Rows of 6 letters and "=", at which 1 is to be said if the row is a palindrome, else 0. Half of them are; of the
-/// others 40 % of the pairs differ, at least one.
+/// Rows of 6 letters and "=". The target at "=" is 1 if the row is a palindrome, otherwise 0. Half of the rows are
+/// palindromes. In the others each pair of letters differs with a chance of 40 %, and at least one pair does.
 class Palindromes : public AnswerTask {
  public:
   Palindromes() : AnswerTask("Palindromes", letters, length, 1) {}

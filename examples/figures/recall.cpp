@@ -1,5 +1,6 @@
-// Recall's curve: how many keys with values a layer can hold, by its width, with attention to all and to a window, and
-// with linear attention, whose memory is one matrix (Arora et al. 2023, Zoology: multi-query associative recall).
+// How many pairs of a key and a value a layer can recall, by its width (Arora et al. 2023, Zoology: multi-query
+// associative recall). The layer is full attention, attention with a window, or linear attention, whose memory is one
+// matrix.
 #include "engine/io/files/file.h"
 #include "examples/figures/record.h"
 #include "train/report/chart.h"
@@ -9,10 +10,10 @@
 using namespace mote;
 namespace {
 
-/// y_t = f(q_t) S_t / (f(q_t) z_t) with S_t = sum of f(k_s) v_s^T and z_t = sum of f(k_s) over s up to t, in each head:
-/// attention whose weights are f(q) f(k), f = 1 + x above 0 and e^x below, in place of e^(q k). What it knows of a row
-/// of any length is S and z. x [B, T, C] -> [B, T, C]. Here all t at once, by the products of all pairs. Source:
-/// Katharopoulos et al. 2020.
+/// Linear attention: y_t = f(q_t) S_t / (f(q_t) z_t) in each head, with S_t = sum of f(k_s) v_s^T and z_t = sum of
+/// f(k_s) over s up to t. Its weights are f(q) f(k) in place of e^(q k), with f(x) = 1 + x above 0 and e^x below. S
+/// and z are all that it remembers of a row of any length. x [B, T, C] -> [B, T, C]. Here all t are computed at once,
+/// by the products of all pairs. Source: Katharopoulos et al. 2020.
 struct LinearAttention : Layer<LinearAttention> {
   const Index heads;
   Linear query, key, value, out;
@@ -33,8 +34,8 @@ struct LinearAttention : Layer<LinearAttention> {
   void visit(Visitor& v) override { v("query", query), v("key", key), v("value", value), v("out", out); }
 };
 
-/// A layer that mixes, between vectors and logits. Each id comes with the one before it, so that a place that has a
-/// value also knows its key; what is left is to find the place.
+/// A model with one attention layer between embeddings and logits. Each id is embedded together with the id before it,
+/// so a place with a value also has the value's key. The layer only has to find that place.
 struct Recaller : Layer<Recaller> {
   Embedding now, before;
   std::optional<SelfAttention> attention;
@@ -65,7 +66,7 @@ struct Recaller : Layer<Recaller> {
   }
 };
 
-/// Percent of the keys' values that are right after 1,000 steps of 64 rows, and the hash of the weights.
+/// Trains 1,000 steps of 64 rows. Returns the percentage of right values, and the hash of the weights.
 std::pair<double, unsigned long long> train(const std::string& mixer, Index width, Index pairs, Index seed) {
   const AssociativeRecallTask task({.keys = 64, .values = 64, .pairs = pairs, .length = 4 * pairs});
   const Generator random(static_cast<std::uint64_t>(seed));

@@ -1,5 +1,5 @@
-// What records share: a loop over seeds, a clock, and the hash of the weights that a run ends
-// with, which is the same on every machine.
+// The functions that records share: a loop over seeds, a clock, and the hash of a run's last weights. The hash is the
+// same on every machine.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// FNV-1a over the bytes of these weights; printed by %016llx.
+/// The FNV-1a hash of the bytes of these weights, to be printed by %016llx.
 template <class Parameters>
 unsigned long long hash_of(const Parameters& weights) {
   unsigned long long hash = 14695981039346656037u;
@@ -34,7 +34,8 @@ unsigned long long hash_of(const Parameters& weights) {
 inline double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 inline double smallest(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
 
-/// What run(seed) returns for each, one after the other; what it prints is seen at once.
+/// Calls run(seed) for each seed in turn and returns the results. The output of earlier seeds is flushed before each
+/// run.
 inline std::vector<double> of_seeds(const mote::Seeds& seeds, const std::function<double(mote::Index)>& run) {
   std::vector<double> all;
   for (mote::Index seed = seeds.first; seed <= seeds.second; ++seed) {

@@ -1,5 +1,5 @@
-// Superposition: Elhage et al. 2022, "Toy Models of Superposition". Five features in two dimensions: when they are
-// rare, a model keeps more of them than it has room for, and five stand as a pentagon.
+// Superposition (Elhage et al. 2022, "Toy Models of Superposition"). Five features in two dimensions: when they are
+// rare, a model keeps more of them than it has dimensions, and five form a pentagon.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,11 +16,11 @@ using namespace mote;
 namespace {
 constexpr Index features = 5, rarities = 10, seeds = 10, rows = 256, steps = 10'000;
 
-/// What a model made of its features: the angles between neighbouring vectors of those that are longer than 0.5.
+/// The geometry of a model's features: the angles between neighbouring vectors of features longer than 0.5.
 struct Star {
   std::vector<double> angles;
-  double error = 0;         ///< how far angles are from 90 degrees, of two vectors, or from those of a regular polygon
-  std::string text, lines;  ///< lengths and angles; a picture
+  double error = 0;         ///< largest deviation of angles from 90 degrees (two vectors) or a regular polygon
+  std::string text, lines;  ///< text: lengths and angles; lines: a picture
   Star(const Array& w, Index rarity, Index seed) {
     for (Index f = 0; f < features; ++f) {
       const double x = double(w.at({rarity, seed, f, 0})), y = double(w.at({rarity, seed, f, 1})),
@@ -41,7 +41,7 @@ struct Star {
 
 void lesson(const char* file) {
   const Generator random(1);
-  // The chance that a feature is there, 1 to 1/20; it is then anything from 0 to 1.
+  // The chance that a feature is present, from 1 to 1/20. A feature that is present is uniform from 0 to 1.
   const Tensor chance = reshape(pow(Tensor(0.05), linspace(0, 1, rarities)), {rarities, 1, 1, 1});
   const Tensor importance = pow(Tensor(0.9), arange(features));
   const Parameter b(Array::zeros({rarities, seeds, 1, features})), W(Array::zeros({rarities, seeds, features, 2}));
@@ -60,7 +60,7 @@ void lesson(const char* file) {
       "chance    2  3  4  5   degrees off\n");
   std::string picture = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1000 100' stroke='#4477aa'>\n";
   for (Index r = 0; r < rarities; ++r) {
-    std::map<std::size_t, std::vector<double>> off;  // of models that keep 2 to 5 features
+    std::map<std::size_t, std::vector<double>> off;  // degrees off, by the number of features that a model keeps
     for (Index i = 0; i < seeds; ++i) off[Star(W.value(), r, i).angles.size()].push_back(Star(W.value(), r, i).error);
     std::vector<double>& e = off[r ? 5 : 2];
     std::ranges::sort(e);

@@ -1,4 +1,5 @@
-// What each part of the settings of `train text_llama` brings: trained without it, or with one more, in as many steps.
+// The effect of each part of `train text_llama`: a model is trained without the part, or with one part more, for the
+// same number of steps.
 #include "examples/figures/texts.h"
 
 #include "examples/figures/record.h"

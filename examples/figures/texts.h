@@ -5,18 +5,18 @@
 
 #include "models/gpt.h"
 
-/// What is different: nothing; in the training; in the model.
+/// The part that is different: nothing (all), a part of the training (adamw to ramp), or a part of the model.
 enum class Part {
   all,
-  adamw,           ///< in Muon's place, for all weights
-  constant,        ///< the learning rate stays
-  ramp,            ///< as many tokens, first in small batches and then in large ones
-  tied,            ///< the head is the tokens' vectors
-  zero_head,       ///< the head starts from 0, all tokens alike
-  qk_norm,         ///< queries and keys of each head over the root of their mean square (Henry et al. 2020)
-  value_residual,  ///< values are the mean of a layer's and of the first layer's (Zhou et al. 2024)
-  relu2,           ///< c_proj(relu(c_fc(x))^2), 4 C wide, in SwiGLU's place (So et al. 2021)
-  soft_cap         ///< logits z become 15 tanh(z / 15), so that none runs away (Gemma 2, 2024)
+  adamw,           ///< AdamW in place of Muon, for all weights
+  constant,        ///< a constant learning rate
+  ramp,            ///< the same number of tokens, first in small batches and then in large ones
+  tied,            ///< the head shares the token embedding
+  zero_head,       ///< the head starts from 0, so all tokens are equally likely
+  qk_norm,         ///< an RMS norm of the queries and keys of each head (Henry et al. 2020)
+  value_residual,  ///< the mean of a layer's values and of the first layer's values (Zhou et al. 2024)
+  relu2,           ///< c_proj(relu(c_fc(x))^2), 4 C wide, in place of SwiGLU (So et al. 2021)
+  soft_cap         ///< logits z become 15 tanh(z / 15), so that none grows too large (Gemma 2, 2024)
 };
 constexpr auto words(Part) {
   using W = mote::Word<Part>;
@@ -32,7 +32,7 @@ constexpr auto words(Part) {
                            {Part::soft_cap, "soft_cap"}});
 }
 
-/// A GPT, layer by layer: to the last bit its own forward pass, but for one part.
+/// The forward pass of a GPT, layer by layer. It is bit for bit GPT's own except for one part.
 struct TextModel : mote::Layer<TextModel> {
   const Part part;
   mote::GPT gpt;

@@ -1,5 +1,5 @@
-// Whether a training on `modular_addition` finds waves: how uneven its numbers' frequencies are, checkpoint by
-// checkpoint of a run that has kept them, beside how many sums it gets right. After Nanda et al. 2023.
+// Whether a training on `modular_addition` finds waves (Nanda et al. 2023). Prints for each checkpoint of a run how
+// uneven the frequencies of its number embeddings are, and how many sums it gets right.
 #include <iostream>
 #include <map>
 
@@ -15,7 +15,7 @@
 using namespace mote;
 namespace {
 void figure(const std::string& folder) {
-  std::map<Index, double> right;  // by step, of the sums that were held out
+  std::map<Index, double> right;  // the share of held-out sums that are right, by step
   for (const EvaluationReport& r : read_evaluations(folder + "/evaluations.jsonl"))
     if (r.exact_match) right[r.step] = *r.exact_match;
   std::vector<TableRow> rows{{"step", "held out right", "Gini", "frequencies with a tenth of the numbers' variance"}};

@@ -19,7 +19,8 @@ using namespace mote::tutorials::ai_engineering;
 
 namespace {
 
-/// The losses of three epochs of batches from a stream of their own, so that they are the same for any model.
+/// Trains a model for three epochs and returns the losses. The batches come from their own random stream, so they are
+/// the same for any model.
 std::vector<double> train(const TinyAttentionLM& model, const DemoConfig& c) {
   const RepeatTask task({.symbols = c.vocab_size, .length = c.seq_len});
   const Generator data(c.seed);

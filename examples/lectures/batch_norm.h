@@ -1,5 +1,5 @@
-// The batch norm that makemore's lectures write: it divides by the unbiased variance also while it trains, where
-// PyTorch's BatchNorm1d divides by the biased one.
+// The batch norm of makemore's lectures. It divides by the unbiased variance also in training, where PyTorch's
+// BatchNorm1d divides by the biased variance.
 #pragma once
 
 #include "engine/engine.h"
@@ -7,7 +7,7 @@
 namespace mote {
 
 /// gamma (x - mean) / sqrt(var + 1e-5) + beta, over all axes but the last: x [..., features] -> [..., features]. In
-/// evaluation mean and var are running ones, which follow those of each batch by a tenth.
+/// evaluation, mean and var are running averages, 0.9 of the old average plus 0.1 of the batch.
 struct LectureBatchNorm {
   Parameter gamma, beta;
   Array running_mean, running_var;

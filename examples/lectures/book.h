@@ -34,7 +34,8 @@ struct Story {
   }
 };
 
-/// The book's GPTDatasetV1: pieces of max_length tokens, each stride further, and the same one token on.
+/// The book's GPTDatasetV1: pieces of max_length tokens, which begin `stride` tokens apart. The targets are the same
+/// pieces one token further.
 struct Pieces {
   IntArray inputs, targets;  ///< [pieces, max_length]
 
@@ -60,7 +61,8 @@ struct Config {
   double drop_rate = 0.1;
 };
 
-/// Attention and a feed-forward layer, a norm before and dropout behind each, added to what they read: [B, T, emb_dim].
+/// Attention and a feed-forward layer, each with a norm before it, dropout behind it and a residual connection: [B, T,
+/// emb_dim] -> [B, T, emb_dim].
 struct TransformerBlock : Layer<TransformerBlock> {
   MultiHeadAttention att;
   Sequential ff;
@@ -86,8 +88,8 @@ struct TransformerBlock : Layer<TransformerBlock> {
   }
 };
 
-/// ids [B, T] -> logits [B, T, vocab_size]. All weights are PyTorch's defaults, drawn once; the output layer has its
-/// own.
+/// The book's GPT: ids [B, T] -> logits [B, T, vocab_size]. Each weight is drawn once, as PyTorch's layers draw it.
+/// The output layer has its own weights, not those of tok_emb.
 struct GPTModel : Layer<GPTModel> {
   Embedding tok_emb, pos_emb;
   Dropout drop_emb;
@@ -117,7 +119,7 @@ struct GPTModel : Layer<GPTModel> {
   }
 };
 
-/// The book's generate_text_simple: the likeliest token, again and again. ids [1, T] -> [1, T + count].
+/// The book's generate_text_simple, which appends the likeliest token `count` times. ids [1, T] -> [1, T + count].
 inline IntArray generate_text_simple(const GPTModel& model, IntArray ids, Index count) {
   const NoGrad no_grad;
   for (Index i = 0; i < count; ++i) {
@@ -127,7 +129,8 @@ inline IntArray generate_text_simple(const GPTModel& model, IntArray ids, Index 
   return ids;
 }
 
-/// What the fifth chapter trains on: the first nine tenths of the story, 256 tokens at a time, and the rest.
+/// The data of the fifth chapter, in pieces of 256 tokens: the first nine tenths of the story to train on, and the
+/// rest to validate on.
 struct Loaders {
   Pieces train, val;
   DataLoader train_loader, val_loader;
@@ -148,7 +151,7 @@ inline Tensor calc_loss_batch(const GPTModel& model, const Pieces& pieces, const
   return cross_entropy(model(take_rows(pieces.inputs, rows)), take_rows(pieces.targets, rows));
 }
 
-/// The mean loss of the first batches that a loader gives.
+/// The mean loss of the first `batches` batches of a loader.
 inline double calc_loss_loader(const GPTModel& model, const Pieces& pieces, const DataLoader& loader, Index batches) {
   const NoGrad no_grad;
   batches = std::min(batches, loader.size());
@@ -161,7 +164,7 @@ inline double calc_loss_loader(const GPTModel& model, const Pieces& pieces, cons
   return total / static_cast<double>(batches);
 }
 
-/// "Train loss 9.781, Val loss 9.933" of so many batches.
+/// The losses on up to `batches` batches as text: "Train loss 9.781, Val loss 9.933".
 inline std::string evaluate_model(GPTModel& model, const Loaders& data, Index batches) {
   model.eval();
   const double train = calc_loss_loader(model, data.train, data.train_loader, batches);
@@ -170,7 +173,7 @@ inline std::string evaluate_model(GPTModel& model, const Loaders& data, Index ba
   return formatted("Train loss %.3f, Val loss %.3f", train, val);
 }
 
-/// 50 tokens behind "Every effort moves you", in one line.
+/// "Every effort moves you" and 50 generated tokens, in one line.
 inline std::string sample(GPTModel& model, const Story& story) {
   model.eval();
   std::string text = story.decode(generate_text_simple(model, story.row("Every effort moves you"), 50).to_vector());

@@ -13,7 +13,8 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-/// Python's re.split() with the separators kept. `separator` gives the length of the one that a text begins with.
+/// Python's re.split() with the separators kept. separator(text) returns the length of the separator that a text
+/// begins with, or 0.
 template <class Separator>
 std::vector<std::string> split(std::string_view text, const Separator& separator) {
   std::vector<std::string> parts{""};
@@ -30,13 +31,13 @@ std::vector<std::string> split(std::string_view text, const Separator& separator
   return parts;
 }
 
-/// Without those that are empty or only spaces.
+/// The parts that are not empty and not only white space.
 std::vector<std::string> stripped(std::vector<std::string> parts) {
   std::erase_if(parts, [](const std::string& part) { return std::all_of(part.begin(), part.end(), is_space); });
   return parts;
 }
 
-/// The words of a text, and each sign and "--" by itself.
+/// The words and the punctuation marks of a text. "--" is one mark.
 std::vector<std::string> words_of(std::string_view text) {
   return stripped(split(text, [](std::string_view rest) -> std::size_t {
     if (rest.starts_with("--")) return 2;
@@ -44,7 +45,7 @@ std::vector<std::string> words_of(std::string_view text) {
   }));
 }
 
-/// The book's SimpleTokenizerV1, and V2, which has a token for words that it does not know.
+/// The book's SimpleTokenizerV1 and SimpleTokenizerV2. Version 2 has a token for unknown words.
 struct SimpleTokenizer {
   std::vector<std::string> words;
   std::map<std::string, Index> ids;
@@ -63,7 +64,7 @@ struct SimpleTokenizer {
     }
     return out;
   }
-  /// Spaces between words, but none before a sign.
+  /// The text of ids, with spaces between words but not before punctuation marks.
   std::string decode(const std::vector<Index>& text) const {
     const std::string_view signs = second ? ",.:;?!\"()'" : ",.?!\"()'";
     std::string out;

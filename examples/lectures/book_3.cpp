@@ -6,7 +6,7 @@ namespace book = mote::tutorials::book;
 
 namespace {
 
-/// Six words, three numbers each: [6, 3].
+/// The embeddings of six words, [6, 3].
 Tensor sentence() {
   return tensor({{0.43, 0.15, 0.89},    // Your     (x^1)
                  {0.55, 0.87, 0.66},    // journey  (x^2)
@@ -70,7 +70,7 @@ void with_weights(Lines& line) {
   line.text(plain(attention(matmul(inputs, W_query), keys, values)));  // SelfAttention_v1
 }
 
-/// The mask three times: by zeros and a sum, by -infinity, and with dropout.
+/// The causal mask in three ways: zeros and a new sum, -infinity before softmax, and with dropout.
 void masks(Lines& line) {
   const Tensor inputs = sentence();
   const Generator random(789);

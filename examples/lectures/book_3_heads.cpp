@@ -1,5 +1,5 @@
-// A page on multi-head attention after "Build a Large Language Model (From Scratch)": every tensor that it prints, the
-// eleven steps of its last class, why weight splits are faster, GPT-2's sizes.
+// A page on multi-head attention that follows "Build a Large Language Model (From Scratch)": every tensor that the
+// page prints, the eleven steps of its last class, why weight splits are faster, and GPT-2's sizes.
 #include <cmath>
 
 #include "engine/engine.h"
@@ -12,7 +12,7 @@ namespace book = tutorials::book;
 
 namespace {
 
-/// The forward pass of the class, with the page's numbers of steps: shape and first numbers of each.
+/// The forward pass of the class in the page's eleven steps, with the shape and the first numbers of each.
 void eleven_steps(const book::MultiHeadAttention& mha, const Tensor& x) {
   int n = 0;
   const auto step = [&](const char* what, const Tensor& y) {
@@ -27,7 +27,8 @@ void eleven_steps(const book::MultiHeadAttention& mha, const Tensor& x) {
   const Tensor unrolled = view(keys, {x.size(0), x.size(1), mha.num_heads, mha.head_dim});
   step("(b, num_tokens, num_heads, head_dim)", unrolled);
   const Tensor k = step("(b, num_heads, num_tokens, head_dim)", transpose(unrolled, 1, 2));
-  const Tensor q = split_heads(queries, mha.num_heads), v = split_heads(mha.W_value(x), mha.num_heads);  // 4 and 5
+  // Steps 4 and 5 for queries and values.
+  const Tensor q = split_heads(queries, mha.num_heads), v = split_heads(mha.W_value(x), mha.num_heads);
   const Tensor scores = step("attn_scores, dot products for each head", matmul(q, transpose(k, 2, 3)));
   const Mask blocked = step("mask, cut to the tokens there are", mha.mask) == Tensor(1);
   const Tensor masked = step("attn_scores, -inf where the mask is 1", masked_fill(scores, blocked, -INFINITY));

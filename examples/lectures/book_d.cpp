@@ -20,7 +20,7 @@ std::string highest_gradient(const book::GPTModel& model) {
   return plain(Tensor(highest));
 }
 
-/// From 1e-5 in a straight line to 1e-3 in `warmup` steps, then down again along half a cosine.
+/// The learning rate of a step: linear warmup from 1e-5 to 1e-3 in `warmup` steps, then cosine decay to 1e-5.
 double learning_rate(Index step, Index warmup, Index steps) {
   constexpr double initial = 1e-5, peak = 1e-3, lowest = 1e-5;
   if (step < warmup) return initial + static_cast<double>(step) * ((peak - initial) / static_cast<double>(warmup));
@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
     const Index warmup = steps / 5;
     line(std::to_string(warmup));
 
-    // The notebook goes through the data twice for 15 epochs before: only to show learning rates.
+    // Before this, the notebook goes through the data twice for 15 epochs, only to show learning rates. Its next cell
+    // uses the last batch.
     std::vector<Index> last;
     for (Index epoch = 0; epoch < 2 * epochs_in_all; ++epoch)
       for (const std::vector<Index>& rows : data.train_loader) last = rows;
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
       }
       line(book::sample(model, story));
     }
-    constexpr int from_step_40_on = 4;  // the learning rate is at its highest, and rounding grows
+    constexpr int from_step_40_on = 4;  // these lines differ, because rounding errors grow at the highest learning rate
     const bool all = epochs == epochs_in_all;
     return line.summary(all, all ? from_step_40_on : 0);
   });

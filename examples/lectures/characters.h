@@ -1,4 +1,4 @@
-// A text as ids of its characters, and random pieces of it: what nanoGPT and "Let's build GPT" train on.
+// A text as ids of its characters, and random pieces of the text, as nanoGPT and "Let's build GPT" train on them.
 #pragma once
 
 #include <set>
@@ -11,7 +11,8 @@
 
 namespace mote {
 
-/// A text's characters in their order, and the text as their places.
+/// The different characters of a text, sorted, and the text as ids. The id of a character is its place among the
+/// sorted ones.
 struct Characters {
   std::string all;
   std::vector<Index> ids, train, val;  // the whole text, its first nine tenths, the rest
@@ -31,11 +32,11 @@ struct Characters {
   }
 };
 
-/// x and y [batch, length], y one character further.
+/// Random pieces of a text. x is [batch, length], and y has the same pieces one character further.
 struct Pieces {
   IntArray x, y;
 
-  /// From random places, one draw for each.
+  /// Draws the beginning of each piece.
   Pieces(const std::vector<Index>& data, Index batch, Index length, const Generator& random) {
     std::vector<IntArray> inputs, targets;
     for (const Index from : randint(0, std::ssize(data) - length, {batch}, random).to_vector()) {

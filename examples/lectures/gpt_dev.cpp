@@ -1,5 +1,6 @@
-// The notebook of "Let's build GPT". It reads a batch of characters, and trains a bigram model for 100 steps. It takes
-// the mean of what came before in three ways. Then come one head of attention, the scale of its scores, a layer norm.
+// The notebook of "Let's build GPT". It reads a batch of characters, and trains a bigram model for 100 steps. It
+// averages the tokens so far in three ways. Then come one head of attention, the scale of its scores, and a layer
+// norm.
 #include "examples/lectures/characters.h"
 #include "nn/nn.h"
 #include "train/train.h"
@@ -8,7 +9,7 @@ using namespace mote;
 
 namespace {
 
-/// Each character's row of the table gives the logits of the next one.
+/// Generates `count` characters. The row of a character in the table has the logits of the next character.
 IntArray generate(const Embedding& table, IntArray idx, Index count, const Generator& random) {
   const NoGrad no_grad;
   for (Index i = 0; i < count; ++i) {

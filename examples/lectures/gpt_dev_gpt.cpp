@@ -9,7 +9,8 @@ namespace {
 
 constexpr Index batch_size = 16, block_size = 32, n_embd = 64, heads = 4, layers = 4, vocab_size = 65;
 
-/// The lecture divides scores by the root of the model's width, not of the head's.
+/// A head of attention. The lecture divides scores by the square root of the model's width instead of the head's
+/// width.
 struct Head : Layer<Head> {
   Linear key, query, value;
 
@@ -82,7 +83,7 @@ struct Model : Layer<Model> {
   }
 };
 
-/// The mean of 200 batches' losses, each rounded to float.
+/// The mean of the losses of 200 batches, each loss rounded to float.
 double estimate(const Model& model, const std::vector<Index>& data, const Generator& random) {
   const NoGrad no_grad;
   std::vector<double> losses;

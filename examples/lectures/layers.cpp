@@ -6,7 +6,8 @@ using namespace mote;
 
 namespace {
 
-/// y, and the gradients of x and of some weights, of a sum in which each element of y has another factor.
+/// Prints y, and the gradients of x and of some weights. The loss is a sum in which each element of y has another
+/// factor.
 void show(const Tensor& y, Tensor x, const std::vector<Parameter>& weights, Lines& line) {
   line.text(plain(y));
   sum(y * reshape(linspace(0, 1, y.numel()), y.shape())).backward();

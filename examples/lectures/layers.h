@@ -1,5 +1,5 @@
-// Three layers that mote's library does not have, to show how one is written: RNN, LSTM, Conv1d. Names, weights and
-// results are those of torch.nn.
+// RNN, LSTM and Conv1d, three layers that mote's library does not have, to show how a layer is written. Names, weights
+// and results are those of torch.nn.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct RNN : Layer<RNN> {
     bias_hh_l0 = Parameter(init.uniform({hidden}, -bound, bound));
   }
   Tensor forward(const Tensor& x) const {
-    const Tensor from_x = linear(x, weight_ih_l0, bias_ih_l0);  // of all steps at once
+    const Tensor from_x = linear(x, weight_ih_l0, bias_ih_l0);  // for all steps at once
     Tensor h = zeros({x.size(0), weight_hh_l0.shape()[0]});
     std::vector<Tensor> all;
     for (Index t = 0; t < x.size(1); ++t) {
@@ -39,9 +39,9 @@ struct RNN : Layer<RNN> {
   }
 };
 
-/// Long short-term memory: i, f, g, o = W_ih x_t + b_ih + W_hh h_(t-1) + b_hh, one below the other. The cell forgets
-/// and takes in, c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g). It shows h_t = sigmoid(o) tanh(c_t). x [B, T, in] ->
-/// every h_t [B, T, hidden]. Source: Hochreiter and Schmidhuber 1997.
+/// Long short-term memory. The gates i, f, g and o are the four parts of W_ih x_t + b_ih + W_hh h_(t-1) + b_hh, in
+/// this order. The cell is c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g), and the output is h_t = sigmoid(o)
+/// tanh(c_t), with c_0 = h_0 = 0. x [B, T, in] -> every h_t [B, T, hidden]. Source: Hochreiter and Schmidhuber 1997.
 struct LSTM : Layer<LSTM> {
   Parameter weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0;
 
@@ -73,8 +73,8 @@ struct LSTM : Layer<LSTM> {
   }
 };
 
-/// A convolution over time: y_t = b + the sum over i of W_i x_(t+i), for `width` neighbours. x [B, in, T] -> [B, out,
-/// T - width + 1]; weight [out, in, width].
+/// A convolution over time: y_t = b + the sum of W_i x_(t+i) over i from 0 to width - 1. x [B, in, T] -> [B, out, T -
+/// width + 1]; weight [out, in, width].
 struct Conv1d : Layer<Conv1d> {
   Parameter weight, bias;
 

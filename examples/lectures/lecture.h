@@ -1,5 +1,5 @@
-// What the lectures share: Lines, which prints each computed line beside the published one; text as Python prints it;
-// the data that a reader has.
+// What the lectures share: Lines, which prints each computed line beside the published one; values as Python prints
+// them; and how a lecture reads its data.
 #pragma once
 
 #include <charconv>
@@ -26,10 +26,11 @@ namespace detail {
 struct PrintedNumber {
   std::size_t length = 0;  ///< characters; 0 where no number begins
   double value = 0;
-  double allowed = 0;  ///< how far another number may be away and still be the same to rounding
+  double allowed = 0;  ///< largest difference from a number that is the same to rounding
 };
 
-/// Reads it. A whole number has no digits to round. "2." is PyTorch's form of 2.0000.
+/// Reads the number that a text begins with. A whole number allows no difference, because it has no digits to round.
+/// "2." is PyTorch's form of 2.0000.
 inline PrintedNumber number_at(std::string_view text) {
   const auto digits_from = [&](std::size_t at) {
     while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
@@ -68,9 +69,10 @@ inline PrintedNumber number_at(std::string_view text) {
 }
 }  // namespace detail
 
-/// "equal": every character is. "to rounding": the text between numbers is, but for spaces, and each number is within
-/// one unit of its last published digit. Where more digits were published than a float has, four units in a float's
-/// last place count. "differs": anything else.
+/// Compares a computed line with the published one. "equal": every character is equal. "to rounding": the text between
+/// the numbers is equal except for spaces, and each number is within one unit of its last published digit. If more
+/// digits were published than a float has, each number is within four units in a float's last place. "differs":
+/// anything else.
 inline std::string compare_lines(std::string_view computed, std::string_view published) {
   if (computed == published) return "equal";
   const auto skip_spaces = [](std::string_view& text) {
@@ -94,7 +96,7 @@ inline std::string compare_lines(std::string_view computed, std::string_view pub
   return computed.empty() && published.empty() ? "to rounding" : "differs";
 }
 
-/// The published lines of a program, from published.txt: those below its heading, "# name: ...", in order.
+/// The published lines of a program, in order. They stand in published.txt below the heading "# name: ...".
 class Lines {
  public:
   explicit Lines(const std::string& name) {
@@ -126,15 +128,15 @@ class Lines {
     std::fflush(stdout);
   }
 
-  /// The same for each line of a text, but for those that are empty.
+  /// Does the same for each line of a text that is not empty.
   void text(const std::string& computed) {
     std::istringstream lines(computed);
     for (std::string line; std::getline(lines, line);)
       if (!line.empty()) (*this)(line);
   }
 
-  /// Prints how many lines are equal. Returns the exit code: 0 unless another number of lines differs than is known, or
-  /// a line was not computed although all were to be.
+  /// Prints how many lines are equal. Returns the exit code. It is 0 if `known_to_differ` lines differ and no line is
+  /// left that was not computed. With `all` = false, lines may be left.
   int summary(bool all = true, int known_to_differ = 0) const {
     const std::size_t left = published_.size() - at_;
     std::printf("\n%zu lines: %d equal, %d to rounding, %d differ; %zu not computed\n", published_.size(), of("equal"),
@@ -159,7 +161,7 @@ inline std::string plain(const Tensor& x) { return to_text(x.array()); }
 /// x.shape as PyTorch prints it.
 inline std::string size_text(const Shape& shape) { return "torch.Size(" + text_of(shape) + ")"; }
 
-/// Python's text % values.
+/// Formats values as Python's `format % values` does.
 [[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
   char text[512];
   std::va_list values;
@@ -169,7 +171,7 @@ inline std::string size_text(const Shape& shape) { return "torch.Size(" + text_o
   return text;
 }
 
-/// A number as Python's repr: as few digits as tell it from every other double.
+/// A number as Python's repr prints it, with the fewest digits that distinguish it from every other double.
 inline std::string repr(double x) {
   const double size = std::abs(x);
   const bool fixed = size == 0 || (size >= 1e-4 && size < 1e16);
@@ -181,14 +183,14 @@ inline std::string repr(double x) {
 }
 inline std::string repr(float x) { return repr(static_cast<double>(x)); }
 
-/// read_words(), the first of which a reader has to give: where the lecture's data lie. Errors: it is missing.
+/// read_words() for a lecture whose first word, the place of its data, must be given. Errors: this word is missing.
 template <class... Values>
 void read_data_words(int argc, char** argv, const std::string& usage, std::string& place, Values&... values) {
   read_words(argc, argv, usage, place, values...);
   if (place.empty()) throw UsageError("where are the data? Its words are " + usage);
 }
 
-/// So many layers, each built from these arguments: nn.ModuleList([L(...) for _ in range(count)]).
+/// `count` layers, each built from these arguments: nn.ModuleList([L(...) for _ in range(count)]).
 template <class L, class... Arguments>
 std::vector<L> module_list(Index count, const Arguments&... arguments) {
   std::vector<L> layers;
@@ -196,7 +198,7 @@ std::vector<L> module_list(Index count, const Arguments&... arguments) {
   return layers;
 }
 
-/// A file that the lecture reads, whole. Errors: it has another size than the lecture's.
+/// The contents of a file that a lecture reads. Errors: the file has another size than the lecture's.
 inline std::string lecture_file(const std::string& path, std::size_t size) {
   std::string text = read_file(path, 1 << 30);
   check(text.size() == size, path, " has ", text.size(), " bytes; the lecture's has ", size);

@@ -1,5 +1,5 @@
-// "LLM from scratch 1.3, Multi Head Self Attention": the shapes that its class prints; that three heads are three
-// attentions beside each other; the weights of all heads, without and with the mask that its code comments out.
+// "LLM from scratch 1.3, Multi Head Self Attention": the shapes that its class prints, a check that three heads are
+// three attentions side by side, and the weights of all heads, without and with the mask that its code comments out.
 #include <iostream>
 
 #include "engine/engine.h"
@@ -12,10 +12,11 @@ namespace page = tutorials::llm_from_scratch;
 
 namespace {
 
-/// Concat(head_1, ..., head_h) W^O with head_i = Attention(x W_i^Q, x W_i^K, x W_i^V): one small product after another.
+/// Concat(head_1, ..., head_h) W^O with head_i = Attention(x W_i^Q, x W_i^K, x W_i^V), computed one head after the
+/// other.
 Tensor formula(const page::MultiHeadSelfAttention& layer, const Tensor& x) {
   const Index D = layer.d_model, width = layer.d_head;
-  const auto project = [&](Index which, Index head) {  // which: 0 query, 1 key, 2 value. Rows of the one large matrix
+  const auto project = [&](Index which, Index head) {  // rows of qkv.weight; which: 0 query, 1 key, 2 value
     const Index row = which * D + head * width;
     return matmul(x, transpose(slice(Tensor(layer.qkv.weight), 0, row, row + width), 0, 1));
   };

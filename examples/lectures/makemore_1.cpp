@@ -6,7 +6,7 @@ using namespace mote;
 
 namespace {
 
-/// The bigrams of words, '.' before and behind each: the first ids and the second ones.
+/// The bigrams of words, with '.' before and behind each word. x has the first ids, and y has the second ids.
 struct Bigrams {
   std::vector<Index> x, y;
   explicit Bigrams(std::span<const std::string> words) {
@@ -22,7 +22,7 @@ struct Bigrams {
 
 IntArray list(const std::vector<Index>& ids) { return IntArray({std::ssize(ids)}, ids); }
 
-/// A name, letter by letter, from the rows of P.
+/// A name, drawn letter by letter. Row i of P has the probabilities of the letters that follow letter i.
 std::string name(const Tensor& P, const Generator& g) {
   std::string out;
   Index ix = 0;
@@ -33,10 +33,10 @@ std::string name(const Tensor& P, const Generator& g) {
   return out;
 }
 
-/// The first line of the notebook's stream, again for each cell that begins with it.
+/// The notebook's generator, with its seed set anew as at the beginning of a cell.
 Generator lecture_stream() {
   const Generator g(2147483647);
-  g.set_build({.version = 113});  // the notebook is of 2022
+  g.set_build({.version = 113});  // the notebook is of 2022 and draws as PyTorch 1.13 does
   return g;
 }
 
@@ -83,7 +83,7 @@ void learned(const std::vector<std::string>& words, Lines& line) {
   const auto loss_of = [&](const Tensor& of) { return -mean(log(of)); };
   line(repr(static_cast<double>(loss_of(p).item())));
 
-  for (int step = 0; step < 4; ++step) {  // the notebook's cells of a step had been run four times
+  for (int step = 0; step < 4; ++step) {  // the notebook had run the cells of one step four times
     W.zero_grad();
     loss_of(of_letters(probabilities())).backward();
     W.set(W.value() + W.grad() * -0.1);

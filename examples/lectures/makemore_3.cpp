@@ -1,4 +1,5 @@
-// Part 3 of makemore: letters by an MLP with batch norm, all by hand, in 200,000 steps of gradient descent.
+// Part 3 of makemore: an MLP with batch norm, written without layers, learns names in 200,000 steps of gradient
+// descent.
 #include "examples/lectures/names.h"
 
 using namespace mote;
@@ -22,7 +23,7 @@ struct Model {
   }
   std::vector<Parameter> parameters() const { return {C, W1, W2, b2, bngain, bnbias}; }
 
-  /// Before the norm: [B, hidden].
+  /// The hidden layer before the norm, [B, hidden].
   Tensor hidden(const IntArray& x) const { return matmul(flatten(embedding(C, x), 1), W1); }
   Tensor logits(const Tensor& hpreact, const Tensor& mean, const Tensor& std) const {
     const Tensor normed = bngain * (hpreact - mean) / std + bnbias;

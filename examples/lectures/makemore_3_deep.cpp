@@ -1,5 +1,6 @@
-// Part 3 of makemore, continued: six layers with batch norm after 1,001 steps. How large their outputs and gradients
-// are, and 20 names. Last, the sizes in one layer of 1,000 numbers, with and without the norm.
+// Part 3 of makemore, continued. A model of six layers with batch norm trains for 1,001 steps. The program prints how
+// large its outputs and gradients are, and 20 names. Then it prints these sizes for one layer of width 1,000, with and
+// without the norm.
 #include "examples/lectures/batch_norm.h"
 #include "examples/lectures/names.h"
 
@@ -13,7 +14,7 @@ struct Model {
   Parameter C;
   std::vector<Parameter> weights;
   std::vector<LectureBatchNorm> norms;
-  std::vector<Tensor> tanhs;  ///< what each tanh gave in the last step of training
+  std::vector<Tensor> tanhs;  ///< the output of each tanh in the last call of logits()
 
   explicit Model(const Generator& g) : C(randn({vocab_size, n_embd}, g).array()) {
     Index in = n_embd * block_size;
@@ -21,7 +22,7 @@ struct Model {
       const bool last = layer == 5;
       const Index out = last ? vocab_size : n_hidden;
       weights.emplace_back(randn({in, out}, g).array() / std::sqrt(static_cast<real>(in)));
-      norms.emplace_back(out, last ? 0.1 : 1);  // the last one is less confident
+      norms.emplace_back(out, last ? 0.1 : 1);  // a small gain makes the first predictions less confident
       in = out;
     }
   }
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
     const Generator samples(2147483647L + 10);
     for (int i = 0; i < 20; ++i) line(model.name(samples));
     one_layer(line);
-    constexpr int gradients_after_1000_steps = 5;  // in their sixth digit
+    constexpr int gradients_after_1000_steps = 5;  // these lines differ in their sixth digit
     return line.summary(true, gradients_after_1000_steps);
   });
 }

@@ -1,4 +1,4 @@
-// Part 4 of makemore: every gradient of an MLP with batch norm by hand, beside those of backward(), bit for bit.
+// Part 4 of makemore: every gradient of an MLP with batch norm, computed by hand and equal to backward() bit for bit.
 #include "examples/lectures/names.h"
 
 using namespace mote;
@@ -7,7 +7,7 @@ namespace {
 
 constexpr Index block_size = 3, n_embd = 10, n_hidden = 64, vocab_size = 27, n = 32;
 
-/// Prints whether a gradient by hand is that of backward().
+/// Prints whether a gradient by hand equals the gradient of backward().
 void cmp(Lines& line, const std::string& name, const Tensor& by_hand, const Array& grad) {
   const auto yes = [](bool holds) { return std::string(holds ? "True " : "False"); };
   const Tensor of_backward(grad);
@@ -39,7 +39,7 @@ void lesson(const std::string& path, Lines& line) {
   const std::vector<Index> rows = randint(0, names.train.y.numel(), {n}, g).to_vector();
   const IntArray Xb = take_rows(names.train.x, rows), Yb = take_rows(names.train.y, rows);
 
-  // Forward, in steps that are small enough to be sent back through one at a time.
+  // The forward pass, in steps so small that the backward pass can take one at a time.
   Tensor emb = embedding(C, Xb);
   Tensor embcat = flatten(emb, 1);
   Tensor hprebn = matmul(embcat, W1) + b1;
@@ -66,7 +66,7 @@ void lesson(const std::string& path, Lines& line) {
     t->retain_grad();
   loss.backward();
 
-  // Backward, by hand.
+  // The backward pass, by hand.
   const NoGrad no_grad;
   const Tensor dlogprobs = -tensor(one_hot(Yb, vocab_size)) * (1.0 / n);
   const Tensor dprobs = 1.0 / probs * dlogprobs;

@@ -1,5 +1,5 @@
-// Part 5 of makemore: eight letters of context, read two by two in a hierarchy like WaveNet's. 200,000 steps, then
-// names.
+// Part 5 of makemore: a model reads eight letters of context two by two, in a hierarchy like WaveNet's. It trains for
+// 200,000 steps and then makes names.
 #include "examples/lectures/batch_norm.h"
 #include "examples/lectures/names.h"
 
@@ -14,7 +14,8 @@ Parameter linear_weight(Index in, Index out, const Generator& random) {
   return Parameter(randn({in, out}, random).array() / std::sqrt(static_cast<real>(in)));
 }
 
-/// Two neighbours side by side, a linear layer, the norm, tanh: [B, T, C] -> [B, T / 2, hidden].
+/// Joins every two neighbours, then applies a linear layer, the norm and tanh: [B, T, C] -> [B, T / 2, hidden], or [B,
+/// hidden] if T is 2.
 struct Fuse {
   Parameter weight;
   LectureBatchNorm norm;
@@ -33,7 +34,7 @@ struct Model {
 
   explicit Model(const Generator& random) : embeddings(randn({vocab_size, n_embd}, random).array()) {
     for (const Index in : {n_embd, n_hidden, n_hidden}) layers.emplace_back(in, random);
-    out_weight = Parameter(linear_weight(n_hidden, vocab_size, random).value() * 0.1);  // less confident
+    out_weight = Parameter(linear_weight(n_hidden, vocab_size, random).value() * 0.1);  // less confident at first
     out_bias = Parameter(Array::zeros({vocab_size}));
   }
   Tensor logits(const IntArray& x, bool training) {

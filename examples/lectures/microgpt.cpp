@@ -1,5 +1,5 @@
-// microgpt: a GPT of 4,192 parameters, in plain Python there. It reads one name a step, 1,000 of them, and then makes
-// 20. Python's numbers are double.
+// microgpt: a GPT of 4,192 parameters, written in plain Python by its author. It trains on 1,000 names, one in each
+// step, and then makes 20 names. All numbers are double, as in Python.
 #include "examples/lectures/names.h"
 #include "train/optim/adamw.h"
 
@@ -17,7 +17,7 @@ Parameter drawn(Index rows, Index columns, PythonRandom& random) {
 
 Tensor rmsnorm(const Tensor& x) { return x * pow(mean(x * x, -1, true) + 1e-5, -0.5); }
 
-/// Like GPT-2, with RMSNorm in place of layer norms, ReLU in place of GELU, and no biases.
+/// A model like GPT-2, with RMSNorm in place of layer norms, ReLU in place of GELU, and no biases.
 struct Model {
   Parameter wte, wpe, lm_head, attn_wq, attn_wk, attn_wv, attn_wo, mlp_fc1, mlp_fc2;
 
@@ -48,7 +48,7 @@ struct Model {
   }
 };
 
-/// The letters of a name as 0 to 25, between two tokens for its ends.
+/// The letters of a name as 0 to 25, between two tokens that mark the beginning and the end.
 std::vector<Index> tokens_of(const std::string& name) {
   std::vector<Index> tokens{begin_or_end};
   for (const char c : name) tokens.push_back(c - 'a');

@@ -1,5 +1,5 @@
-// micrograd: the expression of its README, its value, and how it changes with each of two numbers. Then its demo: two
-// moons of points, told apart by a network of 337 parameters in 100 steps of gradient descent.
+// micrograd: the expression of its README, with its value and its two derivatives. Then its demo: a network of 337
+// parameters separates two moons of points after 100 steps of gradient descent.
 #include "examples/lectures/lecture.h"
 #include "examples/lectures/python.h"
 
@@ -27,8 +27,9 @@ void expression(Lines& line) {
   line(formatted("%.4f", static_cast<double>(b.grad().item())));
 }
 
-/// scikit-learn's make_moons(100, noise=0.1): half a circle above, half a circle below, in an order that is shuffled,
-/// each number moved by N(0, 0.1). X [100, 2]; y is -1 above, 1 below.
+/// scikit-learn's make_moons(100, noise=0.1), which is an upper and a lower half circle of points. The points are
+/// shuffled, and each coordinate gets noise from N(0, 0.1). X is [100, 2]. y is -1 for the upper half circle and 1 for
+/// the lower.
 struct Moons {
   Tensor X, y;
 
@@ -92,7 +93,7 @@ void moons(Lines& line) {
 
   for (int k = 0; k < 100; ++k) {
     const Tensor scores = model.scores(data.X);
-    const Tensor data_loss = mean(relu(1 - data.y * scores));  // the largest margin
+    const Tensor data_loss = mean(relu(1 - data.y * scores));  // the max-margin loss
     Tensor squares = 0;
     for (const Parameter& p : model.parameters()) squares = squares + sum(p * p);
     const Tensor loss = data_loss + 1e-4 * squares;

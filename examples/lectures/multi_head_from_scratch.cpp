@@ -1,5 +1,6 @@
-// "Multi-Head from Scratch": shapes, the maps of 8 heads, the cost of each operation, one head of 64 dimensions beside
-// 8 of 8, the block, output norms. `multi_head_from_scratch heads.svg` also draws the page's figure.
+// "Multi-Head from Scratch": shapes, the attention maps of 8 heads, the cost of each operation, one head of 64
+// dimensions beside 8 heads of 8, the transformer block, output norms. `multi_head_from_scratch heads.svg` also draws
+// the page's figure.
 #include <iostream>
 
 #include "engine/engine.h"
@@ -14,7 +15,7 @@ using namespace mote::tutorials::multi_head_from_scratch;
 
 namespace {
 
-/// The weights of one row, [heads, N, N].
+/// The attention weights of the first row of the batch, [heads, N, N].
 Array maps(const MultiHeadAttention& mha, const Tensor& x) { return mha(x, x, x).second.array().select(0, 0); }
 
 void lesson(const char* file) {
@@ -40,7 +41,7 @@ void lesson(const char* file) {
   std::vector<std::string> names;
   for (int i = 1; i <= 8; ++i) names.push_back("Head " + std::to_string(i));
   std::cout << attention_text(weights, rows, false, names);
-  if (file) {  // the colours of a head from its smallest weight to its largest, as seaborn's
+  if (file) {  // as in seaborn, the colours go from the smallest weight of a head to its largest
     const Tensor low = min(Tensor(weights), {1, 2}, true), high = max(Tensor(weights), {1, 2}, true);
     const Array scaled = ((weights - low) / (high - low)).array();
     write_file(file, attention_svg(scaled, rows, rows, "Multi-Head Attention Weights (8 Heads)", names));

@@ -1,4 +1,4 @@
-// makemore's names: their letters as ids, and what follows each few letters.
+// makemore's names: their letters as ids, and every letter with the letters before it.
 #pragma once
 
 #include <span>
@@ -23,7 +23,8 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// x [N, block], the letters before each letter y [N] of each word, '.' where there are none.
+/// The letters y [N] of all words, each with the `block` letters before it, x [N, block]. '.' marks the end of a word,
+/// and fills x where there are fewer letters before.
 struct Contexts {
   IntArray x, y;
 
@@ -43,7 +44,8 @@ struct Contexts {
   }
 };
 
-/// The lectures' split: shuffled by random.seed(42), 80 % to train on, 10 % to tune by, 10 % to test on.
+/// The lectures' split of the names, after random.seed(42) has shuffled them: 80 % to train on, 10 % to tune on, 10 %
+/// to test on.
 struct SplitNames {
   Contexts train, dev, test;
 
@@ -59,7 +61,7 @@ struct SplitNames {
   }
 };
 
-/// A new name, drawn letter by letter. `logits` gives those of the letter behind a context [1, block].
+/// A new name, drawn letter by letter. logits(context) has the logits of the letter that follows a context [1, block].
 template <class Logits>
 std::string new_name(Index block, const Generator& random, const Logits& logits) {
   const NoGrad no_grad;

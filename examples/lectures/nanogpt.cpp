@@ -1,5 +1,5 @@
-// nanoGPT's README, the run for a computer without a GPU: a GPT of 0.8 million parameters learns tiny Shakespeare,
-// character by character, in 2,000 steps. Its trainer draws weights and batches from one stream, that of
+// The run for a computer without a GPU in nanoGPT's README. A GPT of 0.8 million parameters learns tiny Shakespeare,
+// character by character, in 2,000 steps. nanoGPT draws weights and batches from one stream, that of
 // torch.manual_seed(1337).
 #include "examples/lectures/nanogpt.h"
 #include "examples/lectures/characters.h"
@@ -11,7 +11,7 @@ using namespace mote;
 
 namespace {
 
-/// For a look at how much one weight changes.
+/// Changes one weight, to show how much the printed lines depend on it.
 void add_to_first_weight(const GPT& model, double added) {
   const Parameter weight = parameters(model).front();
   std::vector<real> values = weight.value().to_vector();

@@ -1,4 +1,5 @@
-// nanoGPT's trainer, step by step: weights and batches from one stream, as in its README's run without a GPU.
+// nanoGPT's trainer, step by step, as in the run without a GPU in nanoGPT's README. Weights and batches come from one
+// stream.
 #pragma once
 
 #include <string>
@@ -10,13 +11,14 @@
 
 namespace mote {
 
-/// Its settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps. The lecture `nanogpt`
-/// compares its lines with those that are published, and the page that trains shows them.
+/// A run with nanoGPT's settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps. The lecture
+/// `nanogpt` compares the lines of the run with the published lines, and the page that trains a model (examples/page)
+/// shows them.
 class NanoGPTRun {
  public:
   static constexpr Index block_size = 64, batch_size = 12, max_iters = 2000;
 
-  /// The model as nanoGPT draws it from this stream.
+  /// A model whose weights are drawn from this stream as nanoGPT draws them.
   static GPT new_model(Index vocab_size, const Generator& random) {
     GPTConfig config{block_size, vocab_size, 4, 4, 128};  // layers, heads, width
     config.bias = false;
@@ -36,7 +38,7 @@ class NanoGPTRun {
 
   struct Step {
     double loss = 0, val_loss = 0;
-    std::vector<std::string> lines = {};  ///< that its trainer prints
+    std::vector<std::string> lines = {};  ///< the lines that nanoGPT's trainer prints
   };
   Step step() {
     Step done;

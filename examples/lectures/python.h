@@ -77,7 +77,8 @@ class PythonRandom {
     const auto at = std::upper_bound(sums.begin(), sums.end() - 1, random() * total);
     return static_cast<std::size_t>(at - sums.begin());
   }
-  /// An integer from 0 to n - 1, n at most 2^32 - 1: as many high bits of a word as n has, drawn again if too large.
+  /// A random integer from 0 to n - 1, for n up to 2^32 - 1. It is as many high bits of a word as n has, drawn again
+  /// if the integer is too large.
   std::uint32_t below(std::uint32_t n) {
     const int bits = static_cast<int>(std::bit_width(n));
     std::uint32_t x = n;
@@ -117,7 +118,8 @@ class NumpyRandom {
     kept_ = scale * x;
     return scale * y;
   }
-  /// numpy.random.shuffle: an index is as many low bits of a word as it needs, drawn again if too large.
+  /// numpy.random.shuffle. A random index is as many low bits of a word as the index needs, drawn again if it is too
+  /// large.
   template <class T>
   void shuffle(std::vector<T>& x) {
     for (std::size_t i = x.size(); i-- > 1;) {
@@ -134,7 +136,8 @@ class NumpyRandom {
   std::optional<double> kept_;
 };
 
-/// A text as Python's repr: in single quotes, or in double ones if it has a single one and no double one.
+/// A text as Python's repr prints it, in single quotes, or in double quotes if the text has a single quote and no
+/// double quote.
 inline std::string quoted(const std::string& text) {
   const bool single = text.find('\'') != text.npos, twice = text.find('"') != text.npos;
   const char quote = single && !twice ? '"' : '\'';

@@ -1,5 +1,5 @@
-// Byte pairs: minbpe's first tokenizer, which cuts a text nowhere before it merges, and GPT-2's with two special tokens
-// more.
+// Byte-pair tokenizers: minbpe's first one, which does not cut a text into pieces before it merges, and GPT-2's with
+// two more special tokens.
 #include <map>
 
 #include "examples/lectures/lecture.h"
@@ -10,8 +10,9 @@ using namespace mote;
 
 namespace {
 
-/// minbpe's BasicTokenizer. Again and again the pair that occurs most often becomes a token, of several the one that
-/// stands first. mote's own train_tokenizer() cuts a text into words first, and takes the pair with the lowest ids.
+/// minbpe's BasicTokenizer. In each step the most frequent pair becomes a token. If several pairs are equally
+/// frequent, the one that stands first in the text is taken. mote's own train_tokenizer() first cuts a text into
+/// pieces, and then takes the pair with the lowest ids.
 class BasicTokenizer {
  public:
   void train(const std::string& text, Index vocab_size) {

@@ -8,7 +8,7 @@
 /// x.shape as PyTorch prints it.
 inline std::string size(const mote::Tensor& x) { return mote::size_text(x.shape()); }
 
-/// Multiply-adds of all products in attention(x, x, x).
+/// The multiply-adds of all matrix products in attention(x, x, x).
 mote::Index multiply_adds(const auto& attention, const mote::Tensor& x) {
   const mote::Trace trace;
   attention(x, x, x);

@@ -1,4 +1,5 @@
-// Lesson 1. An engine by hand: numbers that remember what they were made of, and how a gradient finds its way back.
+// Lesson 1. An autograd engine by hand. Each number remembers the numbers it was made of, so that gradients can find
+// their way back.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,8 +10,8 @@
 #include "examples/lessons/lesson.h"
 
 namespace {
-/// A number that remembers which numbers it was made of, and how fast it changes with each of them. One that was made
-/// of none is a leaf; all of them, with what they were made of, are the graph.
+/// A number that remembers which numbers it was made of, and how fast it changes with each of them. A number that was
+/// made of no others is called a leaf. All numbers, each with the numbers it was made of, are called the graph.
 struct Value {
   struct Input {
     std::shared_ptr<Value> value;
@@ -18,25 +19,27 @@ struct Value {
   };
   double data;
   std::vector<Input> made_of;
-  double grad = 0;  ///< d(result) / d(this), once backward() has come by
+  double grad = 0;  ///< d(result) / d(this), which is called the gradient; backward() computes it
 };
 using Number = std::shared_ptr<Value>;
 
 Number number(double x, std::vector<Value::Input> made_of = {}) {
   return std::make_shared<Value>(Value{x, std::move(made_of)});
 }
-/// a + b grows by 1 when a or b does.
+/// a + b grows by 1 if a grows by 1, and also if b grows by 1. So both slopes are 1.
 Number operator+(const Number& a, const Number& b) { return number(a->data + b->data, {{a, 1}, {b, 1}}); }
-/// a * b grows by b when a grows by 1, since (a + 1) * b = a * b + b; and by a when b does.
+/// a * b grows by b if a grows by 1, since (a + 1) * b = a * b + b. Likewise a * b grows by a if b grows by 1.
 Number operator*(const Number& a, const Number& b) { return number(a->data * b->data, {{a, b->data}, {b, a->data}}); }
 
-/// The chain rule. If the result grows y.grad times as fast as y, and y grows `slope` times as fast as x, then through
-/// y the result grows y.grad * slope times as fast as x. Added, as x may reach the result on other ways as well.
+/// Sends the gradient of y back by the chain rule. If the result grows y.grad times as fast as y, and y grows `slope`
+/// times as fast as x, then through y the result grows y.grad * slope times as fast as x. This is added to x->grad,
+/// because x may also reach the result on ways that do not pass through y.
 void send_back(const Number& y) {
   for (const auto& [x, slope] : y->made_of) x->grad += y->grad * slope;
 }
 
-/// What seems natural, and is wrong: it hands on all of x->grad, also what an earlier visit has handed on already.
+/// A way to send gradients back that seems natural and is wrong. Each visit to x sends on all of x->grad, also the
+/// part that an earlier visit to x has already sent on.
 void recursion(const Number& y) {
   for (const auto& [x, slope] : y->made_of) {
     x->grad += y->grad * slope;
@@ -44,13 +47,15 @@ void recursion(const Number& y) {
   }
 }
 
-/// All that y was made of, each once and before whatever was made of it; y itself comes last.
+/// Appends y and all numbers that y was made of to `order`, each once. Every number stands behind the numbers that it
+/// was made of, so y comes last. This is called a topological order.
 void collect(const Number& y, std::vector<Number>& order) {
   if (std::find(order.begin(), order.end(), y) != order.end()) return;
   for (const auto& input : y->made_of) collect(input.value, order);
   order.push_back(y);
 }
-/// From the last to the first: when a number's turn comes, all that was made of it has had its turn before.
+/// Computes the gradients of all numbers, from the last number to the first. When a number sends its gradient back,
+/// all numbers that were made of it have sent before. So its gradient is complete.
 void backward(const Number& y) {
   std::vector<Number> order;
   collect(y, order);
@@ -84,7 +89,7 @@ void lesson(const char* file) {
   const double slope = (e_at(2.001) - e_at(1.999)) / 0.002;
   claim(std::abs(slope - a->grad) < 1e-6, "so it is: between a = 1.999 and 2.001, e rises 48 times as fast as a");
 
-  // Learning is this: change every number a little against its gradient, and the result falls.
+  // To learn means to change every number a little against its gradient, so that the result falls.
   const Number a2 = number(a->data - 0.01 * a->grad), b2 = number(b->data - 0.01 * b->grad);
   const Number c2 = a2 * b2, d2 = c2 + a2, e2 = c2 * d2;
   std::printf("\na and b moved by -0.01 times their gradients: e falls from %g to %g\n", e->data, e2->data);

@@ -1,4 +1,5 @@
-// Lesson 2. The same with mote: what a Tensor records, how to read it, and how the gradient comes back along it.
+// Lesson 2. Gradients with mote: what a Tensor records about its computation, how to read the record, and how the
+// gradient comes back along it.
 #include <cmath>
 #include <sstream>
 #include <vector>
@@ -11,7 +12,7 @@
 using namespace mote;
 
 namespace {
-/// Lesson 1's expression, e = ab (ab + a). A Tensor is an array of numbers; here each has a single one.
+/// Lesson 1's expression, e = ab (ab + a). A Tensor is an array of numbers; here each array has one number.
 Tensor expression(const Tensor& a, const Tensor& b) {
   const Tensor c = a * b;
   const Tensor d = c + a;
@@ -19,14 +20,16 @@ Tensor expression(const Tensor& a, const Tensor& b) {
 }
 
 void recorded() {
-  // requires_grad_() says that the gradients of a and b will be wanted. Whatever is computed from them is recorded from
-  // now on: each operation, and the operations whose results it took. That is lesson 1's made_of.
+  // requires_grad_() says that the gradients of a and b will be wanted. From now on every operation on a and b, or on
+  // their results, is recorded together with the operations that its inputs came from. This record is lesson 1's
+  // made_of.
   const Tensor a = tensor(2).requires_grad_(), b = tensor(3).requires_grad_();
   Tensor c = a * b, d = c + a, e = c * d;
-  // a and b are made of nothing and are called leaves. Only leaves keep their gradients, unless others are asked to.
+  // a and b are made of no other tensors, so they are leaves. Only leaves keep their gradients, unless retain_grad()
+  // asks another tensor to keep its gradient.
   for (Tensor* result : {&c, &d, &e}) result->retain_grad();
-  std::istringstream graph(graph_text(e));  // now: backward() uses the graph up
-  e.backward();                             // from the last operation to the first, as in lesson 1
+  std::istringstream graph(graph_text(e));  // before backward(), which uses up the graph
+  e.backward();                             // goes from the last operation to the first, as in lesson 1
 
   std::printf(
       "1. What was recorded, an operation on each line; beside it the numbers.\n\n"
@@ -47,14 +50,15 @@ void recorded() {
 
 void arrays(const char* file) {
   const Tensor x = tensor({1, 2, 3}).requires_grad_();  // of shape [3]: three numbers in a row
-  const Tensor shift = tensor(1).requires_grad_();      // of shape []
-  GraphRecorder seen;          // keeps all values, for a picture; a graph alone keeps those that its slopes need
+  const Tensor shift = tensor(1).requires_grad_();      // of shape []: a single number
+  GraphRecorder seen;          // keeps all values, for a picture; a graph keeps only the values that slopes need
   const Tensor y = x + shift;  // the one number is added to each of the three; this is called broadcasting
   const Tensor total = sum(y * y);
   total.backward();
   if (file) write_file(file, graph_svg(total, seen.name(x, "x").name(shift, "shift").name(y, "y")));
-  // By hand: total = y_1^2 + y_2^2 + y_3^2 grows 2 y_i times as fast as y_i, and y_i as fast as x_i. If the shift grows
-  // by 1, all three y_i do: 2 y_1 + 2 y_2 + 2 y_3. (y.array() is an Array: the numbers of y, without their graph.)
+  // By hand: total = y_1^2 + y_2^2 + y_3^2 grows 2 y_i times as fast as y_i, and y_i grows as fast as x_i. So the
+  // gradient of x_i is 2 y_i. If the shift grows by 1, all three y_i grow by 1. So the gradient of the shift is
+  // 2 y_1 + 2 y_2 + 2 y_3. (y.array() is an Array: the numbers of y without their graph.)
   std::cout << "\n2. y = x + shift is " << y.array() << ". The gradients of y_1^2 + y_2^2 + y_3^2:\n"
             << "   x      " << x.grad() << "\n   shift  " << shift.grad() << "\n";
   claim(x.grad().to_vector() == std::vector<real>{4, 6, 8}, "every x_i has its own gradient, 2 y_i");
@@ -63,7 +67,7 @@ void arrays(const char* file) {
 
 void added_up() {
   Tensor a = tensor(2).requires_grad_();
-  const Tensor b = tensor(3);  // no gradient is wanted of this one
+  const Tensor b = tensor(3);  // no gradient of b is wanted
   expression(a, b).backward();
   const double once = number(a.grad());
   expression(a, b).backward();
@@ -76,11 +80,11 @@ void added_up() {
       "   after zero_grad() and a third one: %g\n",
       once, twice, afresh);
   claim(twice == 2 * once, "gradients add up, over backward() as within it");
-  claim(afresh == once, "zero_grad() begins at nothing again");  // so each step of a training calls it: lesson 3
+  claim(afresh == once, "zero_grad() begins at nothing again");  // so each training step calls it: lesson 3
 }
 
-/// The expression in the README of micrograd, an engine in Python, with its numbers. A line that computes two things
-/// has names for them, because C++ leaves open which side of an operator comes first.
+/// The expression in the README of micrograd, an autograd engine in Python. Where a line of that README computes both
+/// sides of an operator, each side gets a name here, because C++ leaves open which side is computed first.
 Tensor famous(const Tensor& a, const Tensor& b) {
   Tensor c = a + b;
   const Tensor product = a * b;
@@ -102,7 +106,7 @@ void differences() {
   const Tensor a = tensor(-4).requires_grad_(), b = tensor(2).requires_grad_();
   famous(a, b).backward();
   const double da = number(a.grad()), db = number(b.grad()), little = 1e-4;
-  const NoGrad no_grad;  // as long as this lives, up to the end of the function, nothing is recorded
+  const NoGrad no_grad;  // nothing is recorded while no_grad exists, up to the end of the function
   const Tensor above = famous(a + little, b), below = famous(a - little, b);
   const double slope = (number(above) - number(below)) / (2 * little);
   std::printf(

@@ -1,4 +1,4 @@
-// Lesson 3. A small network learns a curve: model, loss, backward, step, and nothing else.
+// Lesson 3. A small network learns a curve. Training needs a model, a loss, backward() and a step, and nothing else.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -19,31 +19,35 @@ struct Curve {
   Tensor x, y;  // [129, 1] each: 129 points, one per row
 };
 
-/// x goes through a layer of 32 numbers, one of 32, and one that makes one number of them, with tanh between. An MLP,
-/// a "multi-layer perceptron", is such layers one after the other, with a bend between them.
+/// The network has three layers: from x to 32 numbers, from 32 to 32 others, and from 32 to one number. Between two
+/// layers each number goes through tanh, which is bent like an S. Layers one after the other with such a bend between
+/// them are called an MLP, a "multi-layer perceptron".
 MLP network() { return MLP({1, 32, 32, 1}, Generator(1), Activation::tanh); }
 
 /// A layer Linear(in, out) has a weight W_ik for each output i and each input k, and a bias b_i for each output:
 ///   y_i = W_i1 x_1 + W_i2 x_2 + ... + b_i
-/// Weights and biases together are its parameters: the numbers that are learned. They begin as small random numbers.
+/// Weights and biases together are called parameters. Parameters are the numbers that are learned, and begin as small
+/// random numbers.
 void parts(const Curve& curve) {
   const MLP model = network();
   std::printf("%s\n", summary(model).c_str());
   const Linear& layer = model.layers[1];
   const Tensor point = select(curve.x, 0, 40);    // of axis 0, the rows, number 40
-  const Tensor x = tanh(model.layers[0](point));  // 32 numbers, made of this point
-  const Tensor y = layer(x);                      // 32 others, made of these
-  // Tensor(W) is what a parameter holds, to compute with; the sum goes over axis 1, along each row of W.
+  const Tensor x = tanh(model.layers[0](point));  // 32 numbers, computed from this point
+  const Tensor y = layer(x);                      // 32 others, computed from x
+  // Tensor(layer.weight) is the value of a parameter as a tensor, to compute with. The sum over axis 1 adds up the
+  // numbers of each row.
   const Tensor by_hand = sum(Tensor(layer.weight) * x, {1}) + Tensor(layer.bias);
   claim(number(max(abs(y - by_hand))) < 1e-6, "a layer computes sums of its inputs, each times a weight, and a bias");
 }
 
-/// All of training. The optimizer was given a list of parameters, of which backward() finds the gradients; a step moves
-/// each of them a little against its own, as lesson 1 did with a and b. Returns the losses.
+/// Training, all of it. The loss is one number for how wrong the predictions are. backward() computes the gradient of
+/// the loss for every parameter of the model. The optimizer was given the same parameters, and its step moves every
+/// parameter a little against the parameter's gradient, as lesson 1 moved a and b. Returns the losses of all steps.
 std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Optimizer& optimizer, const Curve& curve) {
   std::vector<double> losses;
   for (int step = 0; step <= 500; ++step) {
-    optimizer.zero_grad();                                  // lesson 2: gradients would add up
+    optimizer.zero_grad();                                  // otherwise gradients would add up: lesson 2
     const Tensor loss = mse_loss(model(curve.x), curve.y);  // the mean of (prediction - y)^2
     loss.backward();
     optimizer.step();
@@ -52,17 +56,18 @@ std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Opt
   return losses;
 }
 
-/// The same layers without tanh between them. Two such layers are no more than one: W2 (W1 x + b1) + b2 is
-/// (W2 W1) x + (W2 b1 + b2), again x times something, plus something. So all of them together are a straight line.
-/// tanh, the activation, an S from -1 to 1, bends what passes; and a sum of many bent lines can follow any curve.
+/// The prediction of the same layers without tanh between them. Two such layers can do no more than one, because
+/// W2 (W1 x + b1) + b2 is (W2 W1) x + (W2 b1 + b2), which is again x times weights, plus biases. So all layers
+/// together are a straight line. tanh is the activation, a curve like an S from -1 to 1, and bends the lines between
+/// two layers. A sum of many bent lines can follow any curve.
 Tensor without_tanh(const MLP& model, const Tensor& x) {
   Tensor y = x;
   for (const Linear& layer : model.layers) y = layer(y);
   return y;
 }
 
-/// What the best line pays, its loss: a x where d/da of the sum of (a x - y)^2 is 0, so a = sum(x y) / sum(x^2). It
-/// goes through 0, as the curve lies as much above as below.
+/// The loss of the best straight line, y = a x. The best a is where d/da of the sum of (a x - y)^2 is 0, so a = sum(x
+/// y) / sum(x^2). The line needs no bias, because the curve lies as much above 0 as below.
 double best_line(const Curve& curve) {
   const Tensor xy = sum(curve.x * curve.y), xx = sum(curve.x * curve.x);
   return number(mse_loss(curve.x * (xy / xx), curve.y));
@@ -70,7 +75,8 @@ double best_line(const Curve& curve) {
 
 void fit_and_plot(const Curve& curve) {
   const MLP model = network(), straight = network();
-  // all_parameters() lists a model's parameters by name. Adam (lesson 14's AdamW without decay) finds a step for each.
+  // all_parameters() lists a model's parameters by name. Adam is an optimizer that finds a step size for each
+  // parameter. It is lesson 14's AdamW without weight decay.
   Adam optimizer(all_parameters(model), {.lr = 1e-2}), other(all_parameters(straight), {.lr = 1e-2});
   const auto losses = train([&](const Tensor& x) { return model(x); }, optimizer, curve);
   const auto line = train([&](const Tensor& x) { return without_tanh(straight, x); }, other, curve);
@@ -90,12 +96,14 @@ void fit_and_plot(const Curve& curve) {
   }
 }
 
-/// The plain step, lesson 1's: w becomes w - rate * gradient, with the same learning rate for all. SGD does that. For a
-/// single w and the loss (w - 3)^2 the gradient is 2 (w - 3), so what w lacks is multiplied by 1 - 2 rate in each step:
-/// with a tiny rate it hardly shrinks; above 1/2 every step jumps over the 3, and from 1 on it ends no nearer.
+/// Trains with three learning rates. SGD takes lesson 1's plain step: w becomes w - rate * gradient, with the same
+/// learning rate for all parameters. As an example take a single w and the loss (w - 3)^2, whose gradient is
+/// 2 (w - 3). Each step multiplies w - 3, the distance from the minimum, by 1 - 2 rate. With a tiny rate the distance
+/// hardly shrinks. With a rate above 1/2 every step jumps over the 3. With a rate of 1 or more w ends no nearer to the
+/// 3.
 void learning_rates(const Curve& curve) {
   std::printf("\nPlain steps. learning rate   loss before, after 3 and after 500 steps\n");
-  std::vector<double> left;  // of the loss
+  std::vector<double> left;  // for each rate, the share of the first loss that is left
   for (const double rate : {0.00001, 0.05, 10.0}) {
     const MLP model = network();
     SGD optimizer(all_parameters(model), {.lr = rate});

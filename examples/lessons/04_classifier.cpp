@@ -1,4 +1,4 @@
-// Lesson 4. A classifier: softmax, cross-entropy and two layers, backpropagated by hand.
+// Lesson 4. A classifier: softmax, cross-entropy, and two layers whose gradients are also computed by hand.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -34,21 +34,25 @@ Data spirals(const Generator& random) {
   return {x, y};
 }
 
-/// A classifier gives every class a score, its logit. Softmax makes shares of them that are above 0 and sum to 1,
-///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3),
-/// and the loss of a point is -log of the share of its own class: 0 for a share of 1, ln 3 for a third, more for less.
-/// Why the logarithm? That all points are answered right has the product of their shares as its probability. The
-/// logarithm of a product is a sum, so each point adds a loss of its own. And the slope of -log p is -1 / p: it is
-/// steepest where the model was sure and wrong. The logarithm also undoes the e of softmax, so scores get p - y.
+/// The mean loss of all points, computed by its formula. A classifier gives every class a score, called its logit.
+/// Softmax turns the scores into shares, which are above 0 and sum to 1:
+///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3)
+/// The loss of a point is -log of the share of its own class. This loss is called cross-entropy. The loss is 0 for a
+/// share of 1, ln 3 for a share of a third, and more for a smaller share. Why the logarithm? A share is the probability
+/// that the model gives to a class. The probability of answering all points right is the product of the shares of
+/// their own classes. The logarithm of a product is a sum, so each point adds a loss of its own. And the slope of
+/// -log p is -1 / p, so the loss is steepest where the model was sure and wrong. The logarithm also undoes the e of
+/// softmax, so the gradient of the scores is simply p - y, where y is 1 for the right class and 0 for the others.
 double loss_by_hand(const Tensor& scores, const IntArray& y) {
-  const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;  // true: [300, 1], not [300]
+  const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;  // true keeps the axis: [300, 1]
   double loss = 0;
   for (Index i = 0; i < points; ++i) loss -= std::log(static_cast<double>(p.array().at({i, y.at({i})})));
   return loss / points;
 }
 
-/// The gradient of a classifier of two layers, from the loss back. The product of two matrices A B has the elements
-/// sum_k A_ik B_kj; W^T is W with rows and columns exchanged. A point is a row x: its sums of W_ik x_k are x W^T.
+/// The gradients of a classifier of two layers, from the loss back to the first layer. The product A B of two
+/// matrices has the elements sum_k A_ik B_kj. W^T is W with rows and columns exchanged. A point is a row x, so lesson
+/// 3's sums over k of W_ik x_k are the row x W^T. The classifier computes
 ///   z = x W1^T + b1,   h = relu(z), which is z where z > 0, else 0,   s = h W2^T + b2,   the loss of softmax(s).
 std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   const Linear &first = model.layers[0], &second = model.layers[1];
@@ -56,12 +60,15 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   const Tensor z = first(data.x), h = relu(z), p = softmax(second(h));
   Array y = Array::zeros({points, classes});  // 1 at the right class of each point
   for (Index i = 0; i < points; ++i) y.mutate()[i * classes + data.y.at({i})] = 1;
-  // A point pays -log p_right = log(e^s_1 + e^s_2 + e^s_3) - s_right. The derivative by s_j of the first is e^s_j
-  // divided by the sum, which is p_j; that of the second is 1 where j is right. Of the mean of all points:
-  const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]; Tensor(y): an Array, to compute with
-  // s_ij = sum_k h_ik W2_jk + b2_j grows with W2_jk by h_ik, with h_ik by W2_jk, with b2_j by 1. The chain rule: times
-  // ds_ij, and all added up. (One score s = 2 w_1 + 3 w_2, from h = (2, 3): dw = ds h = (2 ds, 3 ds), and dh = ds w.)
-  // dh_ik = sum_j ds_ij W2_jk is ds W2. dW2_jk = sum_i ds_ij h_ik sums over the first index of both: so it is ds^T h.
+  // The loss of a point is -log p_right = log(e^s_1 + e^s_2 + e^s_3) - s_right. The derivative of the logarithm with
+  // respect to s_j is e^s_j divided by the sum, which is p_j. The derivative of s_right is 1 if j is the right class,
+  // else 0. So the gradient of a point's loss is p - y, and the gradient of the mean loss is (p - y) / points.
+  const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [300, 3]; Tensor(y) makes a tensor of an Array
+  // The score s_ij = sum_k h_ik W2_jk + b2_j grows h_ik times as fast as W2_jk, W2_jk times as fast as h_ik, and as
+  // fast as b2_j. By the chain rule each of these slopes is multiplied by ds_ij, and the products are added up. (For
+  // one score s = 2 w_1 + 3 w_2, from h = (2, 3), this gives dw = ds h = (2 ds, 3 ds) and dh = ds w.) So
+  // dh_ik = sum_j ds_ij W2_jk, which means that dh is the product ds W2. And dW2_jk = sum_i ds_ij h_ik sums over the
+  // first index of both factors, so dW2 is the product ds^T h.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
   const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});
@@ -98,7 +105,7 @@ double train(const char* what, const Model& model, const Data& data, const Data&
   return others;
 }
 
-/// What the model says at every place of the square around the spirals.
+/// Prints a map: the class that the model says at every place of the square around the spirals.
 void map_of(const MLP& model) {
   constexpr Index wide = 49, high = 21;
   for (Index i = 0; i < high; ++i) {

@@ -1,4 +1,5 @@
-// Lesson 5. Bigrams, the smallest language model: what comes after a letter is counted, and then learned.
+// Lesson 5. Bigrams, the smallest language model. How often each letter comes after another is first counted, and
+// then learned.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +11,7 @@
 using namespace mote;
 
 namespace {
-/// All pairs of neighbours in the names: a symbol (a token) and the one that came after it.
+/// All pairs of neighbours in the names: a symbol, also called a token, and the symbol that came after it.
 struct Pairs {
   IntArray before, after;  // [N] each
 };
@@ -28,9 +29,10 @@ Pairs all_pairs() {
   return {IntArray(shape, before), IntArray(shape, after)};
 }
 
-/// What a table of probabilities pays on average, its cross-entropy: -log of the probability that it gave to what
-/// came. It is 0 if it was always sure and right, and ln V if it takes all V symbols to be equally likely.
-/// embedding(p, ids) is row ids[i] of p for each i (lesson 6), of which gather takes the column `after`.
+/// The loss of a table of probabilities p, its cross-entropy. This is the average of -log of the probability that the
+/// table gave to the symbol that came. The loss is 0 if the table was always sure and right, and ln V if the table
+/// gives all V symbols the same probability. embedding(p, ids) takes row ids[i] of p for each i (lesson 6). From each
+/// of these rows gather() takes the column `after`.
 double loss_of(const Tensor& p, const Pairs& pairs) {
   const Tensor chances = gather(embedding(p, pairs.before), 1, pairs.after.unsqueeze(1));
   return -number(mean(log(chances)));
@@ -51,7 +53,8 @@ void lesson() {
   std::printf("%zu names have %lld pairs of neighbours, with the beginning and the end of a name as symbol 0.\n\n",
               names().size(), static_cast<long long>(N));
 
-  // Counted: p(after | before) = how often `after` came after `before`, of all that came after it.
+  // Counted: p(after | before) is how often `after` came after `before`, divided by how often any symbol came after
+  // `before`.
   Array counts = Array::zeros({symbols, symbols});
   for (Index i = 0; i < N; ++i) counts.mutate()[pairs.before.data()[i] * symbols + pairs.after.data()[i]] += 1;
   const Tensor counted = Tensor(counts) / sum(Tensor(counts), {1}, true);
@@ -60,9 +63,10 @@ void lesson() {
               std::log(27.0));
   claim(std::abs(uniform - std::log(27.0)) < 1e-5, "who knows nothing pays ln 27, the logarithm of the choices");
 
-  // Learned: a table of scores [27, 27], from zeros. Row `before` becomes probabilities by softmax, as in lesson 4.
+  // Learned: a table of scores [27, 27], which begin as zeros. Softmax turns row `before` into probabilities, as in
+  // lesson 4.
   Parameter scores(Array::zeros({symbols, symbols}));
-  SGD optimizer({{.parameters = {{"scores", scores}}}}, {.lr = 50});  // few pairs touch a score: tiny gradients
+  SGD optimizer({{.parameters = {{"scores", scores}}}}, {.lr = 50});  // few pairs use a score: tiny gradients
   double first = 0, last = 0;
   for (int step = 0; step <= 1000; ++step) {
     optimizer.zero_grad();
@@ -73,7 +77,8 @@ void lesson() {
     if (step == 0) first = last;
     if (step % 200 == 0) std::printf("step %4d: loss %.4f\n", step, last);
   }
-  // The gradient of a row's scores is the sum of p - y over its pairs (lesson 4): 0 only where p is the counted share.
+  // The gradient of a row's scores is the sum of p - y over the row's pairs, divided by N (lesson 4). So the gradient
+  // is 0 only where p is the counted share.
   const Tensor learned = softmax(scores);
   const double apart = number(max(abs(learned - counted)));
   std::printf("the learned table differs from the counted one by at most %.3f\n", apart);

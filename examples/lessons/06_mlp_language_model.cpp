@@ -1,4 +1,5 @@
-// Lesson 6. A language model that reads three letters: embeddings make vectors of them, and a network reads these.
+// Lesson 6. A language model that reads three letters. Embeddings turn the letters into vectors, and a network reads
+// the vectors.
 #include <cmath>
 
 #include "engine/engine.h"
@@ -12,7 +13,7 @@ using namespace mote;
 namespace {
 constexpr Index context = 3, width = 8, hidden = 64;
 
-/// Every symbol of some names, and the three before it, with zeros before the first letter.
+/// Every symbol of some names, and the three symbols before it. Before the first letter of a name these are zeros.
 struct Examples {
   IntArray before, after;  // [N, 3], [N]
 };
@@ -27,8 +28,9 @@ Examples examples_of(const std::vector<std::string>& some) {
   return {IntArray({N, context}, before), IntArray({N}, after)};
 }
 
-/// An MLP: three symbols -> scores for the next. Source: Bengio et al. 2003.
-/// A layer of mote is a struct with forward(), which computes, and visit(), which lists what is trained.
+/// An MLP that reads three symbols and returns scores for the next symbol. A layer of mote is a struct with two
+/// functions: forward() computes, and visit() lists the layers and parameters that are trained. Source: Bengio et al.
+/// 2003.
 struct Model : Layer<Model> {
   Embedding letters;  // [27, 8]: a vector for each symbol, learned like every weight
   Linear mix, scores;
@@ -46,8 +48,9 @@ double loss_of(const Model& model, const Examples& data) {
   const NoGrad no_grad;
   return number(cross_entropy(model(data.before), data.after));
 }
-/// What lesson 5's table pays, that knows the last letter only: counted on `seen`, with `more` added to each count. On
-/// the same names 0 is best; in others there are new pairs, which it must not hold to be impossible.
+/// The loss on `data` of lesson 5's table, which knows only the last letter. The table is counted on `seen`, with
+/// `more` added to each count. If `data` is `seen`, a `more` of 0 is best. Other names have pairs that were never
+/// counted. The probability of such a pair must not be 0, because the loss would be infinite.
 double table_of(const Examples& seen, const Examples& data, double more) {
   Array counts = Array::full({symbols, symbols}, static_cast<real>(more));
   for (Index i = 0; i < seen.after.numel(); ++i)
@@ -60,7 +63,8 @@ void lesson() {
   const Generator random(3);
   const Model model(random);
 
-  // An embedding is a row of a table: what a product with a vector of zeros and one 1 would be, without the zeros.
+  // An embedding is a row of a table. The product of a one-hot vector, which has a single 1 among zeros, and the
+  // table is the same row. Taking the row is the same without multiplying by zeros.
   const Index e = symbol('e');
   Array one_hot = Array::zeros({1, symbols});
   one_hot.mutate()[e] = 1;
@@ -69,12 +73,13 @@ void lesson() {
   claim(row.to_vector() == product.to_vector(),
         "a row of the table, and a product with 0 ... 0 1 0 ... 0, are the same");
 
-  // Every tenth name is kept apart: what the model has not seen tells whether it has learned or only remembers.
+  // Every tenth name is held out of training. The loss on names that the model has not seen tells whether the model
+  // has learned a rule or only remembers names.
   const std::vector<std::string> all = names();
   std::vector<std::string> seen, unseen;
   for (std::size_t i = 0; i < all.size(); ++i) (i % 10 == 9 ? unseen : seen).push_back(all[i]);
   const Examples data = examples_of(seen), fresh = examples_of(unseen);
-  AdamW optimizer(all_parameters(model), {.lr = 1e-2});  // lesson 14
+  AdamW optimizer(all_parameters(model), {.lr = 1e-2});  // an optimizer, see lesson 14
   double lowest = 1e9;
   std::printf("\n          loss on %zu names it trains on, and on %zu others\n", seen.size(), unseen.size());
   for (int step = 0; step <= 300; ++step) {

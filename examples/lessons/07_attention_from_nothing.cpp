@@ -9,27 +9,32 @@
 using namespace mote;
 
 namespace {
-/// A token is a letter or word that is read. x [..., T, C]: C numbers for each of T of them. Three matrices make of it
+/// Attention: every token gets a weighted mean of the numbers that tokens tell each other. A token is a letter or a
+/// word that the model reads. x [..., T, C] has C numbers for each of T tokens. Three matrices turn the C numbers of
+/// a token into
 ///   a query  q: what this token looks for,
-///   a key    k: what it can be found by,
-///   a value  v: what it tells whoever finds it,
-/// and every token gets a mean of the values of itself and those before it, weighted by how well their keys answer its
-/// query: the sum of q_c k_c is large where both have large numbers of one sign at the same places c. So it is a look
-/// into a table, but a soft one: it has a gradient, and what to look for can be learned.
+///   a key    k: what this token can be found by,
+///   a value  v: what this token tells the tokens that find it.
+/// A token gets the weighted mean of the values of all tokens that `may_see` lets it see, usually itself and the
+/// tokens before it. A value has a large weight if the key of its token fits the query. The fit is the sum of
+/// q_c k_c, which is large if q and k have large numbers of the same sign at the same places c. So attention looks up
+/// an entry of a table, but softly. The result therefore has a gradient, and the model can learn what to look for.
 Tensor attend(const Tensor& x, const Tensor& W_q, const Tensor& W_k, const Tensor& W_v, const Mask& may_see) {
   const Tensor q = linear(x, W_q), k = linear(x, W_k), v = linear(x, W_v);  // [..., T, d] each
-  const Tensor fit = matmul(q, transpose(k, -2, -1));                       // [..., T, T]: q_i k_j, a product of rows
+  const Tensor fit = matmul(q, transpose(k, -2, -1));                       // [..., T, T]: the fit of each q_i and k_j
   const Tensor scores = fit * (1 / std::sqrt(static_cast<real>(q.size(-1))));
-  const Tensor weights = masked_softmax(scores, may_see);  // a row sums to 1; what may not be seen counts 0
-  return matmul(weights, v);                               // row i: the sum of weights_ij v_j
+  const Tensor weights = masked_softmax(scores, may_see);  // each row sums to 1; tokens that may not be seen get 0
+  return matmul(weights, v);                               // row i is the sum over j of weights_ij v_j
 }
-// By hand. The tokens a=3 b=7 c=1 and the question "b?", as vectors: is it about a, b, c? its digit; is it a question?
-// The 20 is for sureness: the weight of what fits is e^(20 / sqrt(3)), 100,000 times as large as another.
+// By hand: the tokens are a=3, b=7, c=1 and the question "b?". The vector of a token has five numbers. The first
+// three say whether the token is about a, b or c. The fourth is the digit of the token. The fifth is 1 for a
+// question. The 20 makes the answer sure: a token that fits has e^(20 / sqrt(3)), about 100,000, times the weight of
+// another token.
 void by_hand() {
   const Tensor x = tensor({{1, 0, 0, 3, 0}, {0, 1, 0, 7, 0}, {0, 0, 1, 1, 0}, {0, 1, 0, 0, 1}});
-  const Tensor W_q = tensor({{20, 0, 0, 0, 0}, {0, 20, 0, 0, 0}, {0, 0, 20, 0, 0}});  // looks for its letter
-  const Tensor W_k = tensor({{1, 0, 0, 0, -1}, {0, 1, 0, 0, -1}, {0, 0, 1, 0, -1}});  // found by its letter,
-  const Tensor W_v = tensor({{0, 0, 0, 1, 0}});                                       // unless a question
+  const Tensor W_q = tensor({{20, 0, 0, 0, 0}, {0, 20, 0, 0, 0}, {0, 0, 20, 0, 0}});  // query: its letter
+  const Tensor W_k = tensor({{1, 0, 0, 0, -1}, {0, 1, 0, 0, -1}, {0, 0, 1, 0, -1}});  // key: its letter if no question
+  const Tensor W_v = tensor({{0, 0, 0, 1, 0}});                                       // value: its digit
   const Tensor scores = matmul(linear(slice(x, 0, 3, 4), W_q), transpose(linear(x, W_k), 0, 1)) / std::sqrt(real(3));
   const double answer = number(slice(attend(x, W_q, W_k, W_v, causal_mask(4)), 0, 3, 4));
   std::cout << "1. a=3 b=7 c=1 b?   The question gives to the four tokens these weights:\n" << softmax(scores);
@@ -64,14 +69,15 @@ void why_sqrt(const Generator& random) {
     const Tensor w = max(softmax(scores), {-1}), v = max(softmax(scores / std::sqrt(real(d))), {-1});
     const auto deaf = [](const Tensor& slope) { return 100 * number(mean(tensor(slope < Tensor(0.001)))); };
     plain = deaf(w - w * w);
-    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // by the sum: s is 1 / sqrt(d) of it
+    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // with respect to the sum, as s is the sum / sqrt(d)
     std::printf("   %4d %16.1f %8.2f %7.0f %% %23.2f %7.0f %%\n", static_cast<int>(d), std::sqrt(number(var(scores))),
                 number(mean(w)), plain, number(mean(v)), scaled);
   }
   claim(plain > 50 && scaled < 5, "without it most long queries hear one token alone, and hardly learn to hear others");
 }
-/// Questions to learn from: four facts "letter = digit" as ids 10 * letter + digit, then the question for one of these
-/// letters, 40 + letter. [B, 5], and the digits to be answered, [B].
+/// Questions to learn from, [B, 5], and their answers, [B]. A row has four facts "letter = digit", with the ids
+/// 10 * letter + digit. Then comes the question for one of these letters, with the id 40 + letter. The answer is the
+/// digit of this letter.
 std::pair<IntArray, IntArray> questions(Index B, const Generator& random) {
   IntArray ids({B, 5}), answers({B});
   for (Index b = 0; b < B; ++b) {
@@ -83,12 +89,13 @@ std::pair<IntArray, IntArray> questions(Index B, const Generator& random) {
   }
   return {ids, answers};
 }
-/// Vectors of 32 numbers for 44 tokens, attention, and scores for ten digits: all of it learned.
+/// A model that answers the questions: vectors of 32 numbers for 44 tokens, attention, and scores for ten digits. All
+/// three are learned.
 struct Reader : Layer<Reader> {
   Embedding tokens{44, 32, Generator(1)};
-  MultiHeadAttention look{32, 1, Generator(2), {.causal = true}, {.bias = false}};  // 1: one head, see lesson 9
+  MultiHeadAttention look{32, 1, Generator(2), {.causal = true}, {.bias = false}};  // the 1 is one head, see lesson 9
   Linear out{32, 10, Generator(3)};
-  Tensor forward(const IntArray& ids) const { return out(select(look(tokens(ids)), 1, 4)); }  // at the question
+  Tensor forward(const IntArray& ids) const { return out(select(look(tokens(ids)), 1, 4)); }  // 4: the question's place
   void visit(Visitor& v) override { v("tokens", tokens), v("look", look), v("out", out); }
 };
 

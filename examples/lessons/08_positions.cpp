@@ -1,4 +1,4 @@
-// Lesson 8. Positions: attention does not know in which order the tokens that it sees stand. Four ways to tell it.
+// Lesson 8. Positions. Attention does not know the order of the tokens that it sees. There are four ways to tell it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,15 +21,17 @@ Tensor angles(Index T) {
   const Tensor t = arange(static_cast<double>(T)), f = exp(arange(C / 2) * (-std::log(10000.0) / (C / 2)));
   return unsqueeze(t, 1) * f;
 }
-/// Numbers i and i + 16 of row t, a and b, are a point in the plane. It is turned about the origin by the angle t f_i.
-/// The product of two points stays if both turn by the same angle. So turn q_t and k_s back, both by s f: then k_s is
-/// not turned, and q_t is turned by (t - s) f. So their product, the score, knows of places only the distance t - s.
+/// Rotary positions: the rows of x, turned by angles. Numbers i and i + 16 of row t, called a and b, are a point in
+/// the plane. The point is turned about the origin by the angle t f_i. The product of two points stays the same if
+/// both turn by the same angle. So imagine that the turned q_t and k_s are both turned back by s f. Then k_s is not
+/// turned at all, and q_t is turned by (t - s) f. So the product of q_t and k_s, the score, depends on the
+/// places only through the distance t - s.
 Tensor turned(const Tensor& x, const Tensor& angle) {  // [..., T, C]
   const Tensor a = slice(x, -1, 0, C / 2), b = slice(x, -1, C / 2, C), c = cos(angle), s = sin(angle);
   const Tensor ac = a * c, bs = b * s, bc = b * c, as = a * s;
   return concat({ac - bs, bc + as}, -1);
 }
-/// Lesson 7's attention, and what each way changes in it.
+/// A model with lesson 7's attention. `way` says how attention is told the positions.
 struct Model : Layer<Model> {
   Way way;
   Embedding tokens{symbols + 1, C, Generator(1)};  // eight symbols and a question
@@ -40,7 +42,8 @@ struct Model : Layer<Model> {
     const Index T = x.size(-2);
     const Tensor angle = angles(T), s = arange(static_cast<double>(T)), t = unsqueeze(s, 1);
     if (way == Way::learned) x = x + slice(p, 0, 0, T);
-    // Two waves have the product sum of sin(t f) sin(s f) + cos(t f) cos(s f) = sum of cos((t - s) f): the distance.
+    // The product of the waves at t and s is the sum of sin(t f) sin(s f) + cos(t f) cos(s f) = cos((t - s) f) over
+    // all f. So the product depends on the places only through the distance t - s.
     if (way == Way::waves) x = x + concat({sin(angle), cos(angle)}, 1);
     Tensor query = q(x), key = k(x);
     if (way == Way::rotary) {
@@ -48,7 +51,7 @@ struct Model : Layer<Model> {
       key = turned(key, angle);
     }
     Tensor scores = matmul(query, transpose(key, -2, -1)) / std::sqrt(real(C));
-    if (way == Way::alibi) scores = scores - abs(t - s);  // "attention with linear biases": what is near counts more
+    if (way == Way::alibi) scores = scores - abs(t - s);  // "attention with linear biases": near tokens count more
     return {masked_softmax(scores, may_see), v(x)};
   }
   Tensor forward(const IntArray& ids) const {  // [B, T] -> [B, T, 8]: scores for the eight symbols
@@ -69,16 +72,19 @@ void blind(const Generator& random) {
   const double moved = number(max(abs(after - before))), apart = number(max(abs(after - exchanged(before))));
   std::printf("1. Eight tokens, all see all, reordered: results %.2f off by place, %.0e by token\n", moved, apart);
   claim(moved > 0.01 && apart < 1e-6, "another order gives the same results in that order, but for rounding");
-  const auto differ = [](const Tensor& a, const Tensor& b) {  // a_5 b_5, a_5 b_6, ... from a_0 b_0, a_0 b_1, ...
+  // The largest difference between the products a_5 b_5, a_5 b_6, ... and the products a_0 b_0, a_0 b_1, ... of the
+  // same distances.
+  const auto differ = [](const Tensor& a, const Tensor& b) {
     const Tensor fit = matmul(a, transpose(b, 0, 1)), from_0 = select(fit, 0, 0), from_5 = select(fit, 0, 5);
     return number(max(abs(slice(from_5, 0, 5, longer) - slice(from_0, 0, 0, longer - 5))));
   };
   const Tensor angle = angles(longer), waves = concat({sin(angle), cos(angle)}, 1);
-  const Tensor same = turned(expand(randn({1, C}, random), {longer, C}), angle);  // one vector at every place
+  const Tensor same = turned(expand(randn({1, C}, random), {longer, C}), angle);  // the same vector at every place
   claim(differ(same, same) < 1e-4 && differ(waves, waves) < 1e-4, "turned vectors, waves: products know distance only");
   claim(differ(model.q(waves), model.k(waves)) > 0.1, "but waves behind q and k do not: these mix sines with cosines");
 }
-/// Rows of symbols with some questions among them: what stands just before me? -1 where nothing is asked.
+/// Rows of symbols with some questions among them, and the answers. A question asks which symbol stands just before
+/// it. The answer is -1 where nothing is asked.
 std::pair<IntArray, IntArray> rows(Index count, Index T, const Generator& random) {
   IntArray ids = randint(0, symbols, {count, T}, random), answers = IntArray::full({count, T}, -1);
   const IntArray asks = randint(0, 2, {count, T}, random);
@@ -91,7 +97,8 @@ std::pair<IntArray, IntArray> rows(Index count, Index T, const Generator& random
     }
   return {ids, answers};
 }
-/// Percent of questions answered right at places 1 to 16, and at 17 to 32; and of the attention of these to 1 to 16.
+/// Trains a model and returns three percentages: of questions answered right at places 1 to 16, of questions answered
+/// right at places 17 to 32, and of the attention that questions at places 17 to 32 give to places 1 to 16.
 std::array<double, 3> learn(Way way) {
   const Model model(way);
   const Generator random(2);
@@ -99,7 +106,7 @@ std::array<double, 3> learn(Way way) {
   for (int step = 0; step < 300; ++step) {
     const auto [ids, answers] = rows(64, trained, random);
     optimizer.zero_grad();
-    cross_entropy(model(ids), answers, {.ignore_index = -1}).backward();  // where -1 is wanted, nothing is
+    cross_entropy(model(ids), answers, {.ignore_index = -1}).backward();  // answers of -1 do not count
     optimizer.step();
   }
   const NoGrad no_grad;

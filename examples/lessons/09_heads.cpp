@@ -1,4 +1,4 @@
-// Lesson 9. Heads: what it means that a token looks several times at once, what that costs, and what sharing saves.
+// Lesson 9. Heads: how a token looks at others several times at once, what this costs, and what sharing heads saves.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -15,9 +15,10 @@ namespace {
 /// head of keys and values.
 Tensor attend(const MultiHeadAttention& layer, const Tensor& x) {  // [B, T, C] -> [B, T, C]
   const Index H = layer.n_head, shared = layer.n_kv_head;
-  const Tensor q = split_heads(layer.q_proj(x), H);                        // [B, H, T, C / H]
-  const Tensor k = repeat_heads(split_heads(layer.k_proj(x), shared), H);  // each as often as there are heads that
-  const Tensor v = repeat_heads(split_heads(layer.v_proj(x), shared), H);  // share it, so [B, H, T, C / H] again
+  // [B, H, T, C / H] each. A head of keys or values is repeated for every head of queries that shares it.
+  const Tensor q = split_heads(layer.q_proj(x), H);
+  const Tensor k = repeat_heads(split_heads(layer.k_proj(x), shared), H);
+  const Tensor v = repeat_heads(split_heads(layer.v_proj(x), shared), H);
   const Tensor scores = matmul(q, transpose(k, -2, -1)) * (1 / std::sqrt(static_cast<real>(q.size(-1))));
   const Tensor weights = masked_softmax(scores, causal_mask(x.size(1)));  // [B, H, T, T]
   return layer.o_proj(join_heads(matmul(weights, v)));
@@ -33,7 +34,7 @@ void lesson() {
   for (const auto& [H, shared] : {std::pair<Index, Index>{1, 1}, {8, 8}, {8, 2}}) {
     const MultiHeadAttention layer(64, H, random, {.causal = true}, {.bias = false, .n_kv_head = shared});
     const Tensor theirs = layer(x);
-    const Trace trace;  // from here on every operation is noted
+    const Trace trace;  // records every operation from here on
     const Tensor ours = attend(layer, x);
     Index products = 0;
     for (const TraceEvent& e : trace.events())

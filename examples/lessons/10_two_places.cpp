@@ -1,4 +1,4 @@
-// Lesson 10. Two places at once: a task that one head does not learn, two heads do, and what an MLP adds to them.
+// Lesson 10. Two places at once: a task that two heads learn and one head does not, and what an MLP adds to heads.
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -27,10 +27,10 @@ Batch sums(Index rows, Split split, const Generator& random) {
 }
 struct Model : Layer<Model> {
   Embedding digit, place;
-  LayerNorm ln;        // brings all vectors to one size; this, and `x +` below, help to learn: lesson 11
-  SelfAttention attn;  // lesson 9's, with the three matrices as parts of one
+  LayerNorm ln;        // brings all vectors to one size; like `x +` below, it helps to learn: lesson 11
+  SelfAttention attn;  // lesson 9's attention, but q, k and v come from one matrix
   Linear out;
-  std::optional<FeedForward> mlp;  // lesson 3's, at each place
+  std::optional<FeedForward> mlp;  // lesson 3's MLP, applied at each place
   Model(Index H, bool with_mlp, const Generator& random)
       : digit(7, 32, random), place(16, 32, random), ln(32), attn(32, H, random), out(32, 7, random) {
     for (const Parameter& p : {digit.weight, place.weight}) init::normal(p, 0, 0.02, random);
@@ -49,16 +49,18 @@ struct Model : Layer<Model> {
     f("mlp", mlp);
   }
 };
-/// Percent right; ahead, see below; head 0's weight of a = 1 if b = 0 and if b = 2; |sum of all heads' weights of a -
-/// 1|.
+/// The results of a training. `right` is the percentage of right answers, and `ahead` is explained at learn(). `if_0`
+/// and `if_2` are head 0's weight of a = 1 if b = 0 and if b = 2. `off` is how far the weights of a, summed over all
+/// heads, are from 1 on average.
 struct Result {
   double right, ahead, if_0, if_2, off;
 };
-/// Ahead: how far the right answer's score is above the score of the answer that is 1 too large, on average over all
-/// pairs. Suppose that one head hears a alone, another b alone, and only sums follow. The score of an answer c is then
-/// f(a, c) + g(b, c). Keep a, and let b run from 0 to 6. The right answer a + b runs through all seven c, and so does
-/// the wrong answer a + b + 1. So both have had the same seven f(a, c) in another order. With b kept, both have had the
-/// same seven g(b, c). On average the right answer is not ahead. So it cannot always win.
+/// Trains a model and measures it. `ahead` is how far the right answer's score is above the score of the answer that
+/// is 1 too large, on average over all pairs. Suppose that one head hears a alone, another hears b alone, and only
+/// sums follow. The score of an answer c is then f(a, c) + g(b, c). Hold a fixed, and let b run from 0 to 6. The
+/// right answer a + b runs through all seven c, and so does the wrong answer a + b + 1. So both get the same seven
+/// f(a, c) in another order. With b fixed and a running, both get the same seven g(b, c). So on average the right
+/// answer is not ahead, and it cannot always win.
 Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = false) {
   const Model model(H, with_mlp, Generator(1));
   const Generator data(101), fresh(201);
@@ -81,7 +83,7 @@ Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = f
   }
   const Record seen(model, {"attn weights"});
   const Tensor scores = select(model(pairs, mask), 1, 15);                     // at the last of the 16 places
-  const Array w = select(select(seen["attn weights"], 2, 15), 2, 14).array();  // of a: [49, H]
+  const Array w = select(select(seen["attn weights"], 2, 15), 2, 14).array();  // the weights of a, [49, H]
   const Result r{100 * number(sum(right)) / number(sum(asked)),
                  number(mean(gather(scores, 1, sum_of) - gather(scores, 1, wrong))), w.at({7, 0}), w.at({9, 0}),
                  number(mean(abs(sum(Tensor(w), {1}) - 1)))};
@@ -93,7 +95,7 @@ void lesson() {
       "(x[t-1] + x[t-3]) mod 7, by one layer; guessing: 14 %%. ahead: the right score less that of right + 1\n"
       "                                                %% right   ahead   head 0's weight of a, where a = 1 and b = 0, "
       "b = 2\n");
-  Mask one_each({1, 2, 16, 16});  // head 0 sees x[t-1] alone, and head 1 x[t-3]; before t = 3 nobody sees anything
+  Mask one_each({1, 2, 16, 16});  // head 0 sees only x[t-1], head 1 only x[t-3]; before t = 3 both see nothing
   for (Index t = 3; t < 16; ++t) {
     one_each.mutate()[16 * t + t - 1] = 1;
     one_each.mutate()[256 + 16 * t + t - 3] = 1;

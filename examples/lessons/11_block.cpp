@@ -1,4 +1,5 @@
-// Lesson 11. A transformer is a stack of blocks. One, part by part: norm, sum, MLP, and how large weights should begin.
+// Lesson 11. A transformer is a stack of blocks. This lesson takes a block apart: the norm, the sum, the MLP, and how
+// large the first weights should be.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,9 +12,10 @@
 
 using namespace mote;
 namespace {
-double size_of(const Tensor& x) { return number(mean(abs(x))); }  // 0.8 where the deviation is 1
-/// The norm gives the numbers of a vector the mean 0 and the deviation 1, which is the root of the mean of the squared
-/// distances from their mean: so they are divided by it. (1e-5, as that of equal numbers is 0.)
+double size_of(const Tensor& x) { return number(mean(abs(x))); }  // 0.8 for normal numbers of deviation 1
+/// The norm gives the numbers of a vector the mean 0 and the deviation 1. The deviation is the root of the mean of
+/// the squared distances from the mean. So the norm divides the distances by the deviation. (1e-5 is added, because
+/// equal numbers have the deviation 0.)
 Tensor normed(const Tensor& x) {
   const Tensor distance = x - mean(x, {-1}, true);
   return distance * (1 / sqrt(mean(distance * distance, {-1}, true) + 1e-5));
@@ -27,11 +29,12 @@ void norm_in_numbers() {
   claim(LayerNorm(4)(x).to_vector() == y.to_vector(), "mote's layer LayerNorm gives the same, to the last bit");
 }
 enum class Without { nothing, sum, norm, mlp };
-/// First the tokens hear each other: attention. Then each thinks for itself: the MLP. That is lesson 4's two matrices
-/// with a relu between them, whose corner is rounded here (gelu). What a part finds is added to x, a residual. So x
-/// runs through all blocks as one sum, the residual stream: nothing known is lost. Backward, the sum hands the whole
-/// gradient to x, whatever the part does. The norm stands before a part, not behind the sum. There it would rescale the
-/// stream in every block, and the gradient on its way back, too.
+/// A block: attention and then an MLP. In attention the tokens hear each other. In the MLP each token is computed by
+/// itself, by lesson 4's two matrices with gelu between them, a relu with a rounded corner. The result of each part
+/// is added to x, which is called a residual connection. So x runs through all blocks as one sum, the residual
+/// stream, and no earlier result is lost. On the way back the sum hands the whole gradient to x, whatever the part
+/// does. The norm stands before a part, not behind the sum. Behind the sum the norm would rescale the stream in every
+/// block, and the gradient on its way back, too.
 struct Block : Layer<Block> {
   Without without;
   LayerNorm ln_1, ln_2;
@@ -52,13 +55,16 @@ struct Block : Layer<Block> {
   void visit(Visitor& v) override { v("ln_1", ln_1), v("ln_2", ln_2), v("attn", attn), v("mlp", mlp); }
 };
 
-/// A number of W x is a sum of C products. If the numbers of x have deviation 1 and those of W deviation s, the sum has
-/// deviation s sqrt(C) (lesson 7). So s = 1 / sqrt(C) keeps the size; backward, too, where W is transposed.
+/// Shows how the sizes of numbers and gradients change over 100 layers. A number of W x is a sum of C products. If
+/// the numbers of x have deviation 1 and the numbers of W have deviation s, the sum has deviation s sqrt(C), as in
+/// lesson 7. So s = 1 / sqrt(C) keeps the size. The same s also keeps the size of the gradient, which is multiplied by
+/// W transposed.
 void depths() {
   std::printf(
       "\n2. How large numbers are after some layers 64 wide, and the gradient that comes back from the 100th\n"
       "   layers, and the deviation of their weights          1         10        100       gradient\n");
-  const char* const names[] = {"matrices,", "matrices,", "matrices,", "blocks,  ", "no norm, "};  // blocks without it
+  // "no norm" means blocks without the norm.
+  const char* const names[] = {"matrices,", "matrices,", "matrices,", "blocks,  ", "no norm, "};
   std::array<double, 5> times{0.5, 1, 2, 2, 2}, size{}, grad{};
   const Generator random(2);
   for (std::size_t i = 0; i < 5; ++i) {
@@ -70,7 +76,7 @@ void depths() {
                 : Block(64, i < 4 ? Without::nothing : Without::norm, times[i], random)(x);
       if (n == 1 || n == 10 || n == 100) std::printf(" %10.1e", size_of(x));
     }
-    x.backward(randn(x.shape(), random).array());  // x is no single number: the gradient by it is given, at random
+    x.backward(randn(x.shape(), random).array());  // x is no single number, so its gradient is given, here at random
     size[i] = size_of(x);
     grad[i] = size_of(first.grad());
     std::printf(" %14.1e\n", grad[i]);
@@ -81,7 +87,8 @@ void depths() {
   claim(least > 1e-4 && most < 1e5, "right ones keep both, and so do blocks even with weights that are too large");
   claim(!std::isfinite(size[4]), "without the norm sizes multiply from block to block, until too large to be kept");
 }
-/// Two tokens, a and 7 + b; at the second, wanted is (a + b) mod 7. All 49 pairs, and `count` blocks 16 wide.
+/// The lowest loss in 250 steps of a model with `count` blocks that are 16 wide. The model reads two tokens, a and
+/// 7 + b, and must say (a + b) mod 7 at the second token. Each step trains on all 49 pairs.
 double lowest_loss(Index count, Without part, double size) {
   const Generator random(1);
   Sequential model{Embedding(14, 16, random)};  // layers one after the other

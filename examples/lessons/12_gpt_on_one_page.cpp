@@ -1,4 +1,5 @@
-// Lesson 12. A GPT on one page: the whole model in ops, trained on names; equal to models/gpt in every bit.
+// Lesson 12. A GPT on one page: the whole model as operations on tensors, trained on names. Its losses and weights
+// equal those of models/gpt to the last bit.
 #include <cmath>
 #include <vector>
 
@@ -16,7 +17,7 @@ constexpr Index V = symbols, T = 12, C = 32, H = 4, L = 2;  // symbols, longest 
 Parameter matrix(Index rows, Index columns) { return Parameter(Array::zeros({rows, columns})); }
 Parameter vector(Index n, real value = 0) { return Parameter(Array::full({n}, value)); }
 
-/// One block: first the tokens exchange what they know, then each thinks for itself. Both add to x.
+/// One block of lesson 11: first attention, then an MLP. Each of the two adds its result to x.
 struct Block : Layer<Block> {
   // A norm multiplies by a learned gain, 1 at first, and adds a learned bias, 0 at first.
   Parameter ln_1 = vector(C, 1), ln_1_bias = vector(C), attn = matrix(3 * C, C), attn_bias = vector(3 * C),
@@ -57,10 +58,11 @@ struct PageGPT : Layer<PageGPT> {
   Parameter tokens = matrix(V, C), positions = matrix(T, C), ln_f = vector(C, 1), ln_f_bias = vector(C);
   std::vector<Block> blocks{L};
 
-  // First weights are GPT-2's 0.02: of lesson 11's 1 / sqrt(C) that is half at its width of 768, and a ninth here. At
-  // first a block changes x but little; x is kept, and blocks have to learn first what to add. Small token vectors make
-  // small logits: it begins by guessing. What 2 L parts add to x is about sqrt(2 L) times as large as what one adds, as
-  // roots are what such sums grow like (lesson 7). So the last matrix of each part is divided by that.
+  // The first weights have deviation 0.02, as in GPT-2. This is half of lesson 11's 1 / sqrt(C) at GPT-2's width of
+  // 768, and a ninth of it here. So at first a block changes x only a little, and blocks must first learn what to add
+  // to x. Small token vectors make small logits, so the model begins by guessing. The sum of the results of 2 L parts
+  // is about sqrt(2 L) times as large as the result of one part (lesson 7). So the first numbers of each part's last
+  // matrix are divided by sqrt(2 L).
   explicit PageGPT(const Generator& random) {
     for (const auto& [name, p] : named_parameters(*this))
       if (p.shape().rank() == 2) init::normal(p, 0, name.ends_with("proj") ? 0.02 / std::sqrt(2.0 * L) : 0.02, random);
@@ -69,9 +71,11 @@ struct PageGPT : Layer<PageGPT> {
     const Tensor token = embedding(tokens, ids);
     Tensor x = token + slice(positions, 0, 0, ids.shape()[1]);
     for (const Block& block : blocks) x = block(x);
-    return linear(layer_norm(x, ln_f, ln_f_bias), tokens);  // tied: how well x fits each symbol's vector
+    // The weights are tied: the matrix of the scores is the matrix of the token vectors. A score is how well x fits a
+    // symbol's vector.
+    return linear(layer_norm(x, ln_f, ln_f_bias), tokens);
   }
-  Tensor loss(const IntArray& ids, const IntArray& targets) const {  // the mean of -log p(what came)
+  Tensor loss(const IntArray& ids, const IntArray& targets) const {  // the mean of -log p(target)
     return cross_entropy((*this)(ids), targets, {.ignore_index = -1});
   }
   void visit(Visitor& v) override {
@@ -83,12 +87,12 @@ struct PageGPT : Layer<PageGPT> {
   }
 };
 
-/// Trains on 32 names at a time, and returns the losses.
+/// Trains on 32 random names at a time, and returns the losses of all steps.
 template <class Model>
 std::vector<real> train(const Model& model) {
   const Generator random(2);
   const auto [ids, targets] = name_rows(T);
-  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});  // lesson 14
+  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});  // an optimizer, see lesson 14
   std::vector<real> losses;
   for (int step = 0; step <= 400; ++step) {
     const std::vector<Index> some = randint(0, ids.shape()[0], {32}, random).to_vector();
@@ -101,7 +105,8 @@ std::vector<real> train(const Model& model) {
   return losses;
 }
 
-/// Names, letter by letter: each is drawn with the probability that the model gives it, and then read with the others.
+/// Writes names, letter by letter. Each letter is drawn with the probability that the model gives it. The model then
+/// reads this letter together with the letters before it.
 void invent(const PageGPT& page, const Generator& random) {
   const NoGrad no_grad;
   std::printf("\nTen names that it writes (is one of them in names.h?):");

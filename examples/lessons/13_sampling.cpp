@@ -1,5 +1,5 @@
-// Lesson 13. Sampling: how a model writes, one token after the other; what temperature, top-k and top-p do; and why the
-// tokens before need not be computed again.
+// Lesson 13. Sampling: how a model writes, one token after the other; what temperature, top-k and top-p do; and why
+// earlier tokens need not be computed again.
 #include <cmath>
 
 #include "engine/engine.h"
@@ -12,22 +12,25 @@
 using namespace mote;
 
 namespace {
-constexpr Index longest = 12;  // tokens that the model reads at most
+constexpr Index longest = 12;  // the largest number of tokens that the model reads
 
-/// How likely each next token is to be chosen, from scores s [V]; up to a factor, which does not matter to the draw.
+/// The chance of each token to be chosen next, from the scores s [V]. The chances need not sum to 1, because the draw
+/// only needs their ratios.
 Tensor chances(const Tensor& s, const GenerateOptions& o) {
-  if (o.temperature == 0) return tensor(s == max(s));  // always the likeliest: what the formula below tends to
-  // top-k: a score stays if fewer than k are larger. The others become -infinity, and e^-infinity is 0.
+  if (o.temperature == 0) return tensor(s == max(s));  // always the likeliest: the limit of the formula below
+  // top-k: a score stays if fewer than k scores are larger. The other scores become -infinity, and e^-infinity is 0.
   const Tensor larger = sum(tensor(s > unsqueeze(s, 1)), {1});
   const Tensor kept = o.top_k == 0 ? s : masked_fill(s, larger >= Tensor(o.top_k), -INFINITY);
-  // Temperature, t: p_i = e^(s_i / t) / (sum of all e^(s_j / t)). The largest is subtracted first, which changes no p.
+  // Temperature t: p_i = e^(s_i / t) / (sum of all e^(s_j / t)). The largest score is subtracted first. This changes
+  // no p, and keeps the division by a low t from overflowing.
   const Tensor p = softmax((kept - max(s)) / o.temperature);
-  // top-p: a token stays if those that are likelier do not reach top_p together.
+  // top-p: a token stays if all likelier tokens together have a probability below top_p.
   const Tensor likelier = matmul(tensor(p > unsqueeze(p, 1)), p);
   return o.top_p == 1 ? p : masked_fill(p, likelier >= Tensor(o.top_p), 0);
 }
 
-/// [1, n]: a 0, letters, and the 0 that ends a name. For each letter the model reads all that was written.
+/// Writes a name as ids [1, n]: a 0, the letters, and the 0 that ends the name. For each new letter the model reads
+/// everything that was written so far.
 IntArray write_name(const GPT& model, const GenerateOptions& options, const Generator& random) {
   IntArray ids({1, 1});
   for (Index t = 0; t < longest && (t == 0 || ids.at({0, t}) != 0); ++t) {
@@ -70,14 +73,15 @@ void ways_to_choose(GPT& model) {
   claim(same, "from the same random numbers, mote's generate() writes the same names");
 }
 
-std::pair<Tensor, double> counted(const std::function<Tensor()>& pass) {  // a result, and the multiply-adds it took
+std::pair<Tensor, double> counted(const std::function<Tensor()>& pass) {  // pass()'s result, and its multiply-adds
   const Trace trace;
   const Tensor y = pass();
   return {y, static_cast<double>(trace.total().flops / 2)};
 }
 
-/// A token sees itself and those before it, in every layer (lesson 7). So a new one changes nothing that was computed
-/// for the others. All it needs of them are their keys and values, to look at: these are kept, in a cache.
+/// Shows what a cache saves. In every layer a token sees only itself and the tokens before it (lesson 7). So a new
+/// token changes nothing that was computed for the earlier tokens. The new token needs only the keys and values of
+/// the earlier tokens, which are therefore kept in a cache.
 void with_cache(const GPT& model) {
   std::printf("\n2. Multiply-adds to read a text\n   tokens   all of them   the last, with a cache\n");
   const IntArray text = ints({{0, 3, 8, 18, 9, 19, 20, 15, 16, 8, 5, 18}});  // christopher

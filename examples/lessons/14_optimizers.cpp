@@ -1,4 +1,5 @@
-// Lesson 14. Optimizers: from a step downhill to momentum and AdamW, by hand and to the last bit; clipping.
+// Lesson 14. Optimizers by hand: SGD, momentum and AdamW, equal to mote's optimizers to the last bit. Also what
+// clipping of gradients does.
 #include <cmath>
 
 #include "engine/engine.h"
@@ -8,32 +9,38 @@
 using namespace mote;
 
 namespace {
-/// A weight, and what a rule remembers of its gradients g. Below, std::fma(a, b, c) is a b + c, rounded only once.
+/// A weight w, and the numbers that an optimizer remembers of the gradients g of this weight. In the rules below,
+/// std::fma(a, b, c) is a fused multiply-add: a b + c, rounded only once.
 struct Weight {
   real w = 1, velocity = 0, mean = 0, square = 0;
 };
-/// SGD: w = w - lr g, a step against the slope.
+/// SGD: w = w - lr g, a step against the slope. lr is the learning rate.
 void sgd(Weight& x, real g, double lr, double) { x.w = std::fma(real(-lr), g, x.w); }
-/// Momentum: velocity = 0.9 velocity + g, and w = w - lr velocity. Gradients that agree add up, to 1 + 0.9 + 0.81 + ...
-/// = 10 times one; of those that change their sign in every step 1 - 0.9 + 0.81 - ... = 0.53 of one is left.
+/// Momentum: velocity = 0.9 velocity + g, and w = w - lr velocity. Equal gradients add up to 1 + 0.9 + 0.81 + ... = 10
+/// times one gradient. Of gradients that change their sign in every step, only 1 - 0.9 + 0.81 - ... = 0.53 of one
+/// gradient is left.
 void momentum(Weight& x, real g, double lr, double) {
   x.velocity = x.velocity * real(0.9) + g;
   x.w = std::fma(real(-lr), x.velocity, x.w);
 }
-/// AdamW, its step t = 1, 2, ... `mean` is the mean of about the last 10 gradients (1 - beta1 = 1/10), `square` that of
-/// about 1000 squares g^2. mean / sqrt(square) is near 1 if they agree, however large they are: so w moves by about lr.
-/// Decay is "decoupled" (the W): in g it would be divided, too, and what is steep would hardly shrink.
+/// AdamW, where t = 1, 2, ... is the number of the step. `mean` is the mean of about the last 10 gradients
+/// (1 - beta1 = 1/10), and `square` is the mean of about the last 1000 squares g^2. If the gradients agree, the size
+/// of mean / sqrt(square) is near 1, however large the gradients are. So w moves by about lr. The W stands for
+/// decoupled weight decay, which shrinks w itself. If the decay were added to g, it would be divided by sqrt(square),
+/// too, and weights with large gradients would hardly shrink.
 void adamw(Weight& x, real g, double lr, double t) {
   const double beta1 = 0.9, beta2 = 0.999, decay = 0.01, eps = 1e-8;
-  x.w *= real(1 - lr * decay);                                          // what no g holds up shrinks
-  x.mean = std::fma(real(1 - beta1), g, x.mean * real(beta1));          // beta mean + (1 - beta) g
-  x.square = std::fma(real(1 - beta2) * g, g, x.square * real(beta2));  // the same of g^2
-  // Both began at 0: of equal gradients they have only the part 1 - beta^t so far. Divided by that they are right.
-  const real size = std::sqrt(x.square) / real(std::sqrt(1 - math::pow(beta2, t))) + real(eps);  // no 0 / 0
+  x.w *= real(1 - lr * decay);                                          // decay: w shrinks unless g holds it up
+  x.mean = std::fma(real(1 - beta1), g, x.mean * real(beta1));          // beta1 mean + (1 - beta1) g
+  x.square = std::fma(real(1 - beta2) * g, g, x.square * real(beta2));  // the same for g^2 with beta2
+  // Both means began at 0. After t equal gradients they have reached only the part 1 - beta^t of the right value, so
+  // each mean is divided by this part.
+  const real size = std::sqrt(x.square) / real(std::sqrt(1 - math::pow(beta2, t))) + real(eps);  // eps: no 0 / 0
   x.w -= real(lr / (1 - math::pow(beta1, t))) * x.mean / size;
 }
-bool as_mote = true;  // is each step by hand that of mote's optimizer?
-/// 200 steps (a, b) from (1, 1) down the valley (a^2 + 100 b^2) / 2, and beside them those of mote's optimizer.
+bool as_mote = true;  // whether each step by hand equals the step of mote's optimizer
+/// Takes 200 steps from (a, b) = (1, 1) down the valley (a^2 + 100 b^2) / 2 by a rule, and the same steps by mote's
+/// optimizer. Returns the (a, b) after each step.
 std::vector<std::pair<double, double>> walk(const char* name, auto rule, Optimizer&& theirs) {
   Weight a, b;
   const Parameter w = theirs.parameters()[0];
@@ -64,7 +71,7 @@ void lesson() {
   claim(slow[199].first > 0.01 && std::abs(ball[199].first) < 0.002 && std::abs(adam[199].first) < 0.002,
         "so it crawls along the flat direction. Momentum and AdamW do not");
   claim(std::abs(adam[9].first - adam[9].second) < 1e-4, "to AdamW, both directions are alike");
-  Weight odd, cut;  // AdamW for a once more; but the gradient of step 100 is 1000, or 1, which clipping makes of it
+  Weight odd, cut;  // AdamW for a once more, but g of step 100 is 1000 for `odd`, and clipped to 1 for `cut`
   for (int t = 1; t <= 200; ++t) {
     adamw(odd, t == 100 ? 1000 : odd.w, 0.05, t);
     adamw(cut, t == 100 ? 1 : cut.w, 0.05, t);

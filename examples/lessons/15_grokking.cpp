@@ -1,4 +1,5 @@
-// Lesson 15. Grokking: a model first learns its examples by heart, and much later finds the rule. Weight decay does it.
+// Lesson 15. Grokking: a model first learns its examples by heart, and much later finds the rule. Weight decay makes
+// the model find the rule.
 #include <functional>
 
 #include "engine/engine.h"
@@ -10,19 +11,20 @@
 using namespace mote;
 
 namespace {
-/// Scores for the sum, by a block of lesson 11, at "=" alone. Of a and b the block needs only what attention hears.
+/// The scores for the sum, computed by one block of lesson 11. The block is computed only at "=", where the sum is
+/// read. Of a and b the block needs only what attention at "=" hears.
 Tensor scores(const GPT& model, const IntArray& ids) {
   const TransformerBlock& block = model.transformer.h[0];
   const Tensor x = model.transformer.embed(ids), y = select(x + block.attn(block.ln_1(x)), 1, 2);
   return model.lm_head((*model.transformer.ln_f)(y + (*block.mlp)((*block.ln_2)(y))));
 }
-/// Trains as long as go_on(model, step) is true. It is asked at every 50th step. The gradient is clipped: where its
-/// norm, sqrt(sum of all g^2), is above 1, each g is divided by the norm. The learning rate first rises (warm-up),
-/// because AdamW's first step moves every w by all of lr, be g chance or not. Then it falls slowly (cool-down), to
-/// settle.
+/// Trains as long as go_on(model, step) is true. go_on is called at every 50th step. Returns the last loss. The
+/// gradient is clipped: if its norm, sqrt(sum of all g^2), is above 1, each g is divided by the norm. The learning
+/// rate first rises (warm-up), because AdamW's first step moves every w by the whole lr, even if g is mere chance.
+/// Then the learning rate falls slowly (cool-down), so that the weights settle.
 double train(const Task& task, const Batch& batch, double decay, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
-  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // squares of about 50 steps: these are few
+  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // squares of about 50 steps, as steps are few
   for (int step = 0;; ++step) {
     optimizer.zero_grad();
     const Tensor loss = cross_entropy(scores(model, batch.ids), batch.targets.select(1, 2));

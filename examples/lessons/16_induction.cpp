@@ -1,5 +1,6 @@
-// Lesson 16. How an induction head appears: one that finds what came after the same letter before, with the help of
-// heads in the layer below. Nobody asks for it, and one layer cannot have it, as matters() will show.
+// Lesson 16. How an induction head appears. An induction head looks for an earlier copy of the current letter, and
+// finds the letter that came after this copy. It needs the help of heads in the layer below. Training does not ask
+// for such a head, and a model of one layer cannot have one, as matters() will show.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +17,7 @@
 using namespace mote;
 namespace {
 constexpr Index letters = 16, length = 12, T = 2 * length, heads = 4, width = 64;
-/// Blocks of attention alone: each adds to x what its heads hear, and does nothing else.
+/// A GPT whose blocks have attention alone. Each block adds to x what its heads hear, and does nothing else.
 GPT attention_only(Index layers) {
   GPTConfig config = GPTConfig::attention_only().resized(layers, heads, width);
   config.vocab_size = letters;
@@ -27,16 +28,19 @@ double loss_of(const GPT& model, const Batch& batch) {
   const NoGrad no_grad;
   return number(model.loss(batch.ids, batch.targets));
 }
-/// Of each head of a layer, which share of its attention goes, on average,
+/// The shares of each head of a layer: how much of its attention goes, on average,
 ///   previous:  to the token before;
-///   induction: if its letter stood before, to what came after it there: in  c f a c f a c  from the last c to both f.
+///   induction: to the tokens that came after earlier copies of the current letter.
+/// In  c f a c f a c  the last c has two earlier copies, and an f came after both.
+/// Letters without an earlier copy do not count for induction.
 std::vector<HeadScore> shares(GPT& model, std::size_t layer, const Batch& batch) {
   return head_scores(attention_maps(model, batch.ids)[layer].weights, batch.ids);
 }
 double most(const std::vector<HeadScore>& all, double HeadScore::*share) {
   return std::ranges::max(all, {}, share).*share;
 }
-/// The loss when every head of layer 0 gives the token before only an even share, 1 of t + 1, and the others the rest.
+/// The loss if every head of layer 0 gives the token before only an even share, 1 / (t + 1). The other tokens share
+/// the rest in their old proportions.
 double not_back(const GPT& model, const Batch& batch) {
   Array share = Array::zeros({T, T});
   for (Index t = 1; t < T; ++t) share.mutate()[t * T + t - 1] = real(1) / static_cast<real>(t + 1);
@@ -46,7 +50,8 @@ double not_back(const GPT& model, const Batch& batch) {
   });
   return loss_of(model, batch);
 }
-/// Returns what it prints, the fifth at step 100: loss, previous, induction, and the loss of not_back().
+/// Trains the model, and returns the rows that are printed: loss, previous, induction, and the loss of not_back().
+/// The fifth row is that of step 100.
 std::vector<std::array<double, 4>> train(GPT& model, const InductionTask& task, const Batch& fresh) {
   std::vector<std::array<double, 4>> all;
   AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});
@@ -68,9 +73,11 @@ std::vector<std::array<double, 4>> train(GPT& model, const InductionTask& task, 
   }
   return all;
 }
-/// After  a b c d e f g h i j k l a b c d e f  comes a g, as it came after the first f. From the last f, place 17, a
-/// head gives the weight w_6 to the g and, say, w_9 to the j. Now the first f becomes an m, and nothing speaks for g
-/// any more. How much does log(w_6 / w_9) change, in the head of this layer in which it changes most?
+/// How much a head's choice of a letter depends on the letter that stands before the chosen one. After
+/// a b c d e f g h i j k l a b c d e f  comes a g, because a g came after the first f. From the last f, at place 17,
+/// a head gives the weight w_6 to the g and, for comparison, the weight w_9 to the j. Then the first f is replaced by
+/// an m, so nothing speaks for the g any more. Returns how much log(w_6 / w_9) changes, for the head of this layer
+/// with the largest change.
 double matters(GPT& model, std::size_t layer) {
   IntArray row({1, 18});
   for (Index t = 0; t < 18; ++t) row.mutate()[t] = t % 12;
@@ -112,9 +119,9 @@ void lesson() {
   claim(matters(two, 1) > 10, "in the second it decides where a head looks: one finds the g");
   std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head (with all: %.3f)\n", loss);
   const std::vector<HeadScore> first = shares(two, 0, fresh);
-  double back = 0, missing = 0, worst = 0;  // of the head that looks back most: share, loss without it
+  double back = 0, missing = 0, worst = 0;  // the largest share, the loss without that head, the largest loss
   for (Index h = 0; h < heads; ++h) {
-    const Ablate out(two, "transformer.h.0.attn heads " + std::to_string(h));  // what it hands on is 0 (nn/reach.h)
+    const Ablate out(two, "transformer.h.0.attn heads " + std::to_string(h));  // the head's output is 0 (nn/reach.h)
     const double share = first[static_cast<std::size_t>(h)].previous, left = loss_of(two, fresh);
     std::printf("   %15d %10.2f %42.3f\n", static_cast<int>(h), share, left);
     if (worst = std::max(worst, left); share > back) {

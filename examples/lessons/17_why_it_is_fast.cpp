@@ -1,4 +1,5 @@
-// Lesson 17. Why is it fast? One product of matrices in three ways, and mote's: the same arithmetic in other orders.
+// Lesson 17. Why is mote fast? One product of matrices is computed in three ways and by mote. All do the same
+// arithmetic, in different orders.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,25 +12,27 @@
 using namespace mote;
 
 namespace {
-// Nearly all the work of a model is products of matrices: every linear layer is one, attention is two (lesson 9). So
-// one stands for all, C = A B. Matrices [n, n] lie in memory row after row: element (i, k) of A is a[i * n + k].
-// Each of the n^2 elements of C is a sum of n products: n^3 multiply-adds, in whatever order. A processor can begin
-// dozens of them in a nanosecond, but an element may take a hundred nanoseconds to come. It comes with its neighbours,
-// 64 bytes at a time: who goes on to the next element has it already, who jumps elsewhere has brought 60 for nothing.
-constexpr Index large = 384, small = 64;  // the n for times and the n for counts
+// Nearly all the work of a model is products of matrices. Every linear layer is one product, and attention is two
+// products (lesson 9). So one product, C = A B, stands for all. Matrices [n, n] lie in memory row after row, so
+// element (i, k) of A is a[i * n + k]. Each of the n^2 elements of C is a sum of n products. So there are n^3
+// multiply-adds, whatever their order. A processor can begin dozens of multiply-adds in a nanosecond, but an element
+// may take a hundred nanoseconds to come from memory. An element comes together with its neighbours, 64 bytes at a
+// time. A loop that goes on to the next element already has it. A loop that jumps elsewhere has fetched 60 bytes for
+// nothing.
+constexpr Index large = 384, small = 64;  // n for measuring times, and n for counting reads
 
-/// Reads B as a plain pointer does, and counts. The three ways take either of them.
+/// Reads B like a plain pointer, and counts reads and jumps. The three ways take a plain pointer or a Counting.
 struct Counting {
   const real* data;
   Index reads = 0, jumps = 0, next = -1;
   real operator[](Index i) {
     ++reads;
-    jumps += i != next;  // it does not lie behind what was read before
+    jumps += i != next;  // the element does not follow the one read before
     next = i + 1;
     return data[i];
   }
 };
-/// 1. As the formula says. k moves down a column of B: every element lies n elements behind the one before.
+/// 1. Three loops, as in the formula. k moves down a column of B, so each read is n elements after the read before.
 constexpr auto three_loops = [](Index n, const real* a, auto& b, real* c) {
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
@@ -38,16 +41,17 @@ constexpr auto three_loops = [](Index n, const real* a, auto& b, real* c) {
       c[i * n + j] = sum;
     }
 };
-/// 2. The same loops in another order: B is read as it lies, and the compiler has some neighbours done at once. But for
-/// each product an element of C is read and written.
+/// 2. By rows: the same loops in another order. B is read in the order of memory, and the compiler makes code that
+/// computes some neighbours at once. But an element of C is read and written for each product.
 constexpr auto by_rows = [](Index n, const real* a, auto& b, real* c) {
   std::fill(c, c + n * n, real(0));
   for (Index i = 0; i < n; ++i)
     for (Index k = 0; k < n; ++k)
       for (Index j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
 };
-using Four = real __attribute__((vector_size(4 * sizeof(real))));  // neighbours, for which one instruction does (SIMD)
-/// 4 x 4 elements of C, kept inside the processor: for 16 multiply-adds 8 elements are read, and none is written.
+using Four = real __attribute__((vector_size(4 * sizeof(real))));  // 4 neighbours for one instruction (SIMD)
+/// Computes a block of 4 x 4 elements of C. The 16 sums stay inside the processor, so 16 multiply-adds read only 8
+/// elements and write none.
 void block(Index n, const real* a, const real* columns, real* c) {
   Four sum[4] = {};
   for (Index k = 0; k < n; ++k, columns += 4) {
@@ -57,8 +61,8 @@ void block(Index n, const real* a, const real* columns, real* c) {
   }
   for (Index i = 0; i < 16; ++i) c[i / 4 * n + i % 4] = sum[i / 4][i % 4];
 }
-/// 3. Blocks. First the 4 columns of B that they need are copied next to each other. All blocks below each other read
-/// this copy, six kilobytes that stay close to the processor, and B itself is read once.
+/// 3. Blocks. All blocks that lie below each other in C need the same 4 columns of B. These columns are first copied
+/// next to each other. The copy has six kilobytes and stays close to the processor, and B itself is read only once.
 constexpr auto blocks = [](Index n, const real* a, auto& b, real* c) {
   std::vector<real> columns(static_cast<std::size_t>(4 * n));
   for (Index j = 0; j < n; j += 4) {
@@ -68,7 +72,7 @@ constexpr auto blocks = [](Index n, const real* a, auto& b, real* c) {
   }
 };
 
-/// Prints the fastest of three runs; the others were held up by something else.
+/// Prints the time of the fastest of three runs, because the slower runs were held up by something else.
 void print_time(const char* name, const auto& body) {
   double seconds = 1e9;
   for (int run = 0; run < 3; ++run) {
@@ -79,7 +83,7 @@ void print_time(const char* name, const auto& body) {
   std::printf("\n%-22s %9.2f %9.1f", name, seconds * 1e3, 2e-9 * static_cast<double>(large * large * large) / seconds);
 }
 
-/// C, and what was counted on the way to a smaller one.
+/// Prints the time of one way. Returns the product C, and the reads and jumps counted for smaller matrices.
 std::pair<Array, Counting> measure(const char* name, const auto& way, const Array& a, const Array& b) {
   Array c = Array::zeros({large, large}), smaller = Array::zeros({small, small});
   const real* plain = b.data();
@@ -99,8 +103,8 @@ void lesson() {
   const auto [c1, loops] = measure("1. three loops", three_loops, a, b);
   const auto [c2, rows] = measure("2. by rows", by_rows, a, b);
   const auto [c3, blocked] = measure("3. blocks", blocks, a, b);
-  // mote does what 3. does, in blocks as large as the processor has room for, by instructions that multiply and add
-  // up to 16 elements at once, and on every thread another part of C: engine/kernels/gemm.cpp.
+  // mote computes blocks, too, but in blocks as large as the processor has room for. Its instructions multiply and
+  // add up to 16 elements at once, and every thread computes another part of C. See engine/kernels/gemm.cpp.
   Array one, many;
   print_time("mote, all threads", [&] { many = matmul(a, b); });
   set_threads(1);

@@ -15,8 +15,9 @@ using namespace mote;
 namespace {
 
 constexpr Index steps = 60, died_in = 27, saved_in = 20;
-/// A small GPT that learns to say four letters once more, and the list of all that its next step depends on. It trains
-/// with dropout: a tenth of the numbers inside, drawn anew each time, is set to 0, so that no number relies on another.
+/// The training of a small GPT that learns to repeat four letters, with a checkpoint of everything that the next step
+/// depends on. The GPT trains with dropout: in each step a tenth of the numbers inside, drawn at random, is set to 0,
+/// so that no number can rely on a single other number.
 struct Training {
   GPT model{{.block_size = 8, .vocab_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 24, .dropout = 0.1}, Generator(1)};
   AdamW optimizer{decay_groups(model, 0.1), {.lr = 3e-3}};
@@ -24,12 +25,13 @@ struct Training {
   Index step = 0;
   Checkpoint checkpoint;
   Training() {
-    checkpoint.add("model", model);          // the weights, and the random numbers that dropout is drawn by
-    checkpoint.add("optimizer", optimizer);  // lesson 14's two means for each weight, and of how many steps they are
-    checkpoint.add("batches", batches);      // the random numbers that batches are drawn by
+    checkpoint.add("model", model);          // the weights, and the random generator of dropout
+    checkpoint.add("optimizer", optimizer);  // lesson 14's two means for each weight, and the number of steps
+    checkpoint.add("batches", batches);      // the random generator that draws batches
     checkpoint.add("step", step);
   }
-  /// Returns the loss. The learning rate falls from step to step, so that the number of the step counts, too.
+  /// Takes a training step and returns its loss. The learning rate falls from step to step, so a step also depends on
+  /// its number.
   double take_step() {
     const Batch batch = CopyTask({.symbols = 5, .length = 4}).batch(16, Split::train, batches);
     optimizer.set_learning_rate(3e-3 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
@@ -40,7 +42,7 @@ struct Training {
     ++step;
     return number(loss);
   }
-  /// Goes on until so many steps are done, and saves itself after every ten. Returns the losses.
+  /// Trains until `until` steps are done, and saves the checkpoint after every ten steps. Returns the losses.
   std::vector<double> train(Index until, const std::string& path) {
     std::vector<double> losses;
     while (step < until) {
@@ -51,12 +53,12 @@ struct Training {
   }
 };
 
-/// A folder of its own, removed with all that is in it.
+/// A new temporary folder. The destructor removes the folder and its contents.
 struct Folder {
   std::filesystem::path path = std::filesystem::temp_directory_path() / "mote_keep_it";
   std::error_code ignored;
   Folder() {
-    while (!std::filesystem::create_directory(path)) path += "_";  // there is one of that name
+    while (!std::filesystem::create_directory(path)) path += "_";  // the name is taken
   }
   ~Folder() { std::filesystem::remove_all(path, ignored); }
 };
@@ -91,7 +93,7 @@ void forget(const std::string& path, const std::vector<double>& losses) {
 }
 
 void damage(const std::string& path, Training& run) {
-  const std::string whole = read_file(path, 1 << 24);  // of no more bytes than that
+  const std::string whole = read_file(path, 1 << 24);  // an error if the file has more bytes than that
   std::string changed = whole, why;
   changed[whole.size() / 2] = static_cast<char>(changed[whole.size() / 2] ^ 4);
   write_file(path, changed);
@@ -108,7 +110,7 @@ void damage(const std::string& path, Training& run) {
 void lesson() {
   const Folder folder;
   const auto file = [&](const char* name) { return (folder.path / name).string(); };
-  Training().train(died_in, file("killed"));  // and with this line it is gone: all that is left of it is its file
+  Training().train(died_in, file("killed"));  // this training ends with this line; only its file is left
   Training undisturbed, resumed;
   const std::vector<double> losses = undisturbed.train(steps, file("undisturbed"));
   resumed.checkpoint.load(file("killed"));

@@ -1,4 +1,4 @@
-// Lesson 19. Filling in: a model that may look at both sides finds the word that is hidden. The heart of BERT.
+// Lesson 19. Filling in: a model that may look at both sides finds a hidden word. This is the main idea of BERT.
 #include <array>
 #include <vector>
 
@@ -11,24 +11,25 @@ using namespace mote;
 
 namespace {
 
-/// Rows of nine words, two clauses: "she never drinks tea and we sing old songs". What is drunk, eaten, read or sung
-/// says which verb it is, and who does it says which form the verb has. So a hidden verb needs a look at both sides.
+/// The words. A row is nine words in two clauses, such as "she never drinks tea and we sing old songs". The thing
+/// after a verb tells which verb it is: tea is drunk, songs are sung. The person before a verb tells the form of the
+/// verb: she drinks, we drink. So the model must look at both sides to find a hidden verb.
 const char* const word[] = {"drinks", "eats",  "reads", "sings", "drink", "eat",   "read",  "sing", "he",
                             "she",    "we",    "they",  "tea",   "soup",  "books", "songs", "milk", "bread",
                             "news",   "hymns", "never", "often", "good",  "old",   "and",   "?"};
 constexpr Index who_0 = 8, what_0 = 12, how_0 = 20, which_0 = 22, and_id = 24, hidden = 25, V = 26, T = 9, C = 32;
 
 struct Rows {
-  IntArray seen{{0, T}}, wanted{{0, T}};     // seen has a ? for one verb; wanted is that verb, and -1 everywhere else
-  std::vector<std::array<Index, 3>> places;  // of who, the verb and what in its clause
+  IntArray seen{{0, T}}, wanted{{0, T}};     // seen has a ? for one verb; wanted has that verb, and -1 everywhere else
+  std::vector<std::array<Index, 3>> places;  // of who, the verb and what in the clause of that verb
 };
 
-/// Each of he, she, we and they meets half of the eight things in training, and the other half in tests.
+/// Draws rows. Each of he, she, we and they meets half of the eight things in training, and the other half in tests.
 Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
   Rows all;
   const auto any = [&](Index n) { return randint(0, n, {1}, random).item(); };
   for (Index b = 0; b < count; ++b) {
-    const IntArray gaps = randperm(4, random);  // two of four gaps have a word more, so that verbs stand anywhere
+    const IntArray gaps = randperm(4, random);  // two of four gaps get an extra word, so that verbs stand anywhere
     const Index asked = any(2);
     std::vector<Index> row, wanted(T, -1);
     for (Index c = 0; c < 2; ++c) {
@@ -51,16 +52,17 @@ Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
   return all;
 }
 
-/// An encoder: it writes nothing, but reads a row, and makes of every word a vector that has heard the others. This is
-/// a model as in lesson 12, of one block of two heads (BERT: 12 blocks of 12). What matters is the mask: a GPT says
-/// what comes next, so it must not see it; here a word may look at all, on both sides.
+/// An encoder reads a row and turns every word into a vector that has heard the other words. It does not write text.
+/// This encoder is a model as in lesson 12, with one block of two heads. (BERT has 12 blocks of 12 heads.) The
+/// important difference is the mask. A GPT predicts the next word, so it must not see that word. Here a word may look
+/// at all words, on both sides.
 struct Encoder : Layer<Encoder> {
   Parameter token{normal(0, 0.02, {V, C}, Generator(1)).array()}, place{normal(0, 0.02, {T, C}, Generator(2)).array()};
   LayerNorm ln_1{C}, ln_2{C}, ln_f{C};
   MultiHeadAttention attn{C, 2, Generator(3)};
   FeedForward mlp{C, 4 * C, Generator(4)};
   Linear out{C, V, Generator(5)};
-  Tensor forward(const IntArray& ids, const Mask& may_see) const {  // [B, T] -> [B, T, V]: scores for words, everywhere
+  Tensor forward(const IntArray& ids, const Mask& may_see) const {  // [B, T] -> [B, T, V]: word scores at each place
     const Tensor x = embedding(token, ids) + Tensor(place);
     const Tensor y = x + attn(ln_1(x), may_see);
     return out(ln_f(y + mlp(ln_2(y))));
@@ -79,17 +81,18 @@ struct Encoder : Layer<Encoder> {
 
 struct Result {
   double loss = 0, right = 0, form = 0, verb = 0, own = 0;  // all but the loss in percent
-  Array look;                                               // [2, T]: both heads, at the ? of the first row
+  Array look;                                               // [2, T]: weights of both heads, at the ? of the first row
 };
 
-Result learn(const char* name, const Mask& may_see, bool hide = true) {  // trains, and fills in 1000 rows of a test
+Result learn(const char* name, const Mask& may_see, bool hide = true) {  // trains, and then fills in 1000 test rows
   Encoder model;
   AdamW optimizer(all_parameters(model), {.lr = 5e-3});
   const Generator data(6);
   Result r;
   for (int step = 0; step < 300; ++step) {
     const Rows some = rows(64, false, data, hide);
-    optimizer.zero_grad();  // only hidden places count: to say what one sees takes no thought
+    optimizer.zero_grad();
+    // Only hidden places count in the loss, because a word that is seen need only be copied.
     const Tensor loss = cross_entropy(model(some.seen, may_see), some.wanted, {.ignore_index = -1});
     loss.backward();
     optimizer.step();

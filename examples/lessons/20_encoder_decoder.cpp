@@ -12,11 +12,12 @@ using namespace mote;
 
 namespace {
 
-// A row of eight digits is to be written backwards. As when a text is translated, all of it is known before the first
-// digit is written; and each that is written may depend on those written before.
-constexpr Index digits = 10, start = 10, T = 8, C = 32;  // start: what stands before the first digit to be written
+// The task is to write a row of eight digits backwards. As in translation, the whole row is known before the first
+// digit is written, and each written digit may depend on the digits written before it.
+constexpr Index digits = 10, start = 10, T = 8, C = 32;  // start: the token before the first digit that is written
 
-/// Lesson 19's model without the last matrix: every digit may look at all, on both sides. [B, T] -> [B, T, C]
+/// The encoder is lesson 19's model without the last matrix. Every digit may look at all digits, on both sides.
+/// ids [B, T] -> [B, T, C].
 struct Encoder : Layer<Encoder> {
   Embedding digit{digits, C, Generator(1)}, place{T, C, Generator(2)};
   LayerNorm ln_1{C}, ln_2{C}, ln{C};
@@ -38,8 +39,9 @@ struct Encoder : Layer<Encoder> {
   }
 };
 
-/// Lesson 12's model, a GPT, and between attention and MLP a second attention, the cross-attention: queries come
-/// from here, "what do I need for the next digit?"; keys and values come from what the encoder made of the other row.
+/// The decoder is lesson 12's GPT with a second attention between attention and MLP, the cross-attention. Its queries
+/// come from the decoder's own tokens and ask what is needed for the next digit. Its keys and values come from the
+/// encoder's result, so the decoder looks at the row that was read.
 struct Decoder : Layer<Decoder> {
   bool crosses = true;
   Embedding digit{digits + 1, C, Generator(5)}, place{T, C, Generator(6)};
@@ -50,7 +52,7 @@ struct Decoder : Layer<Decoder> {
   Tensor forward(const IntArray& written, const Tensor& read) const {  // [B, n], [B, T, C] -> scores [B, n, digits]
     const Tensor x = digit(written) + slice(place.weight, 0, 0, written.shape()[1]);
     const Tensor y = x + look(ln_1(x));
-    const Tensor z = crosses ? y + cross(ln_2(y), read, read) : y;  // of queries, keys, values
+    const Tensor z = crosses ? y + cross(ln_2(y), read, read) : y;  // the sources of queries, keys and values
     return out(ln(z + mlp(ln_3(z))));
   }
   void visit(Visitor& v) override {
@@ -80,11 +82,12 @@ IntArray backwards(const IntArray& ids) {
   return y;
 }
 
-IntArray before(const IntArray& row) {  // what stands before each digit that is to be written: a start, and digits
+IntArray before(const IntArray& row) {  // the token before each written digit: the start, then digits
   return concat({IntArray({row.shape()[0], 1}, start), row.slice(1, 0, T - 1)}, 1);
 }
 
-/// Greedy: reads once, and then writes digit by digit, each time the one with the highest score.
+/// Writes rows by greedy decoding. The encoder reads once. Then the decoder writes digit by digit, always the digit
+/// with the highest score.
 IntArray write(const Model& model, const IntArray& ids) {
   const Tensor read = model.encoder(ids);
   IntArray row({ids.shape()[0], 1}, start);
@@ -92,9 +95,11 @@ IntArray write(const Model& model, const IntArray& ids) {
   return row.slice(1, 1, T + 1);
 }
 
-/// Teacher forcing: in training the decoder is given the right digits, not those that it would have written. So all are
-/// known, and one pass trains it on all eight; the causal mask hides from each place what is to be written there.
-Tensor train(const char* name, const Model& model, const IntArray& fresh) {  // 1 for each digit then written right
+/// Trains by teacher forcing: the decoder is given the right digits, not the digits that it would have written. So
+/// all digits are known beforehand, and one pass trains the decoder on all eight. The causal mask hides from each
+/// place the digit that is to be written there. Returns 1 for each digit of the `fresh` rows that is then written
+/// right, else 0.
+Tensor train(const char* name, const Model& model, const IntArray& fresh) {
   AdamW optimizer(all_parameters(model), {.lr = 3e-3});
   const Generator random(11);
   Tensor loss;

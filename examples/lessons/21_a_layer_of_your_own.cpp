@@ -1,4 +1,5 @@
-// Lesson 21. A layer of your own: a convolution before attention, by which one layer does what took two in lesson 16.
+// Lesson 21. A layer of your own: a convolution before attention. With it one layer of attention solves the task for
+// which lesson 16 needed two.
 #include <iostream>
 #include <optional>
 #include <string>
@@ -13,9 +14,10 @@
 using namespace mote;
 
 namespace {
-/// y_t = w_0 x_t + w_1 x_(t-1) + w_2 x_(t-2), for each of C numbers by itself; what stands before the first token is 0.
-/// A layer is a struct. Its fields are its parameters and layers, visit() lists them, and forward() computes. Gradients
-/// find their way through ops, so nobody writes a backward. x [B, T, C] -> [B, T, C].
+/// A convolution: y_t = w_0 x_t + w_1 x_(t-1) + w_2 x_(t-2), for each of C numbers by itself. Before the first token
+/// x counts as 0. A layer is a struct. Its fields are its parameters and layers, visit() lists the fields, and
+/// forward() computes. forward() consists of ops that know their gradients, so nobody writes a backward().
+/// x [B, T, C] -> [B, T, C].
 struct Convolution : Layer<Convolution> {
   static constexpr Index reach = 3;
   Parameter weight;  // [3, C]: begins as 1, 0, 0, so that at first y is x
@@ -82,7 +84,8 @@ struct Model : Layer<Model> {
   static constexpr Index width = 64;
 };
 
-/// The gradients of the layer beside differences, and that it is causal. mote tests its own layers so.
+/// Checks the gradients of the layer against measured slopes, and that the layer is causal. mote tests its own layers
+/// in this way.
 void check_the_layer() {
   const Convolution layer(4);
   const Tensor x = randn({2, 5, 4}, Generator(1));

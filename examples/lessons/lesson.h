@@ -1,4 +1,4 @@
-// What lessons share: a claim is a sentence that makes the program fail when it is untrue.
+// The functions that all lessons share. A claim is a sentence that makes the program fail if it is untrue.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,8 @@
 
 inline bool all_claims_hold = true;
 
-/// Prints a sentence that the lines above have shown. If they have not, says so, and the lesson ends with exit code 1.
+/// Prints a sentence that the lesson has shown. If `holds` is false, prints the sentence as UNTRUE, and the lesson
+/// ends with exit code 1.
 inline void claim(bool holds, const std::string& sentence) {
   std::printf("%s %s\n", holds ? "  =>" : "  UNTRUE:", sentence.c_str());
   all_claims_hold = all_claims_hold && holds;
@@ -20,8 +21,8 @@ inline void claim(bool holds, const std::string& sentence) {
 /// The number in a tensor of one element.
 inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
 
-/// The main() of a lesson that draws a picture, if it is given a file for it. `words` are those that it explains, as
-/// headings of words.md.
+/// The main() of a lesson that draws a picture if the command line names a file for it. `words` are the words that
+/// the lesson explains, which are headings of words.md.
 inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,
                       const char* words = nullptr) {
   return mote::run_program(argv[0], [&] {
@@ -33,10 +34,10 @@ inline int run_lesson(int argc, char** argv, const std::function<void(const char
     return all_claims_hold ? 0 : 1;
   });
 }
-/// The main() of other lessons.
+/// The main() of a lesson without a picture.
 inline int run_lesson(char** argv, void (*lesson)(), const char* words = nullptr) {
   const auto alone = [argv, lesson](const char*) {
-    if (argv[1]) throw mote::UsageError("takes no words");  // argv ends with a null
+    if (argv[1]) throw mote::UsageError("takes no words");  // argv[1] is null without words
     lesson();
   };
   return run_lesson(1, argv, alone, words);

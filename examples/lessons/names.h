@@ -29,13 +29,15 @@ inline std::vector<std::string> names() {
   for (std::string name; text >> name;) all.push_back(name);
   return all;
 }
-/// Symbols are numbers: a to z are 1 to 26, and 0 stands before the first letter and after the last.
+/// The number of different symbols. A symbol is an id: a to z are 1 to 26, and 0 stands before the first letter and
+/// after the last letter of a name.
 inline constexpr int symbols = 27;
 inline int symbol(char letter) { return letter - 'a' + 1; }
 inline char letter(long long symbol) { return static_cast<char>('a' + symbol - 1); }
 
-/// All names for a model that reads T symbols, [200, T] each: what it reads is a 0 and the letters; what it is to say,
-/// at each of them the next, is the letters and a 0. Behind the end of a name that is -1: nothing.
+/// All names for a model that reads T symbols: ids and targets, [200, T] each. The ids of a name are a 0 and the
+/// letters. The target at each symbol is the next symbol, so the targets are the letters and a 0. Behind the end of a
+/// name the target is -1, which does not count.
 inline std::pair<mote::IntArray, mote::IntArray> name_rows(mote::Index T) {
   const std::vector<std::string> all = names();
   const mote::Shape shape{static_cast<mote::Index>(all.size()), T};

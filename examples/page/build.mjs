@@ -1,5 +1,6 @@
-// Makes the page, one HTML file: node build.mjs SOURCES MODULE.js MODULE.wasm PAGE.html. It gives the fused instruction its
-// number of today, compresses the module, and puts all parts into page.html. The same parts make the same bytes.
+// Makes the page, one HTML file: node build.mjs SOURCES MODULE.js MODULE.wasm PAGE.html. It gives the fused
+// instruction today's number, compresses the module, and puts all parts into page.html. The same parts make the same
+// bytes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -8,9 +9,9 @@ const text = name => readFileSync(`${sources}/${name}`, 'utf8');
 const { withTodaysNumber } = new Function(`${text('fused.js')}\nreturn {withTodaysNumber}`)();
 const bytes = withTodaysNumber(new Uint8Array(readFileSync(module)));
 const packed = gzipSync(bytes, { level: 9 });
-packed[9] = 255;  // the system that compressed it: unknown
+packed[9] = 255;  // gzip's byte for the operating system: 255 is unknown
 
-// "</script" in a script would end it, and a comment's beginning would hide its end.
+// Inside a script, "</script" would end the script, and "<!--" would hide the end of the script.
 const inside = script => script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 const parts = {
   STYLE: text('page.css'),

@@ -1,8 +1,8 @@
-// Where a module's code has the multiply-add of relaxed SIMD, and the function that takes its place in an older browser.
-// build.mjs and the page's worker both read this file.
+// Finds the multiply-add of relaxed SIMD in a module's code, and replaces it by calls of a function for older
+// browsers. build.mjs and the page's worker both use this file.
 'use strict';
 
-/// Reads a module from its start: numbers are LEB128.
+/// Reads the bytes of a WebAssembly module, whose numbers are encoded as LEB128.
 class Reader {
   constructor(bytes, at = 8) {
     this.bytes = bytes;
@@ -27,7 +27,7 @@ class Reader {
     }
     throw new Error('the module has no section ' + id);
   }
-  /// Skips what follows an opcode that has been read.
+  /// Skips the operands of an opcode that has been read.
   skip(opcode) {
     if (opcode === 0x0e) this.numbers(this.number() + 1);                     // br_table
     else if (opcode === 0x1c) this.at += this.number();                       // select of a type
@@ -50,7 +50,7 @@ class Reader {
   }
 }
 
-/// The places of a vector instruction: of its first byte, 0xfd.
+/// All places of a vector instruction in the code. A place is the index of the instruction's first byte, 0xfd.
 const vectorPlaces = (bytes, wanted) => {
   const reader = new Reader(bytes), found = [];
   reader.section(10);
@@ -89,13 +89,15 @@ const exported = (bytes, wanted) => {
   throw new Error('the module does not export ' + wanted);
 };
 
-/// The instruction had the number 0xaf when Debian's compiler was made, and has 0x105 today: three bytes, both times.
+/// Gives every multiply-add its number of today. The number was 0xaf when Debian's compiler was made, and is 0x105
+/// today. The instruction has three bytes with both numbers.
 const withTodaysNumber = bytes => {
   const changed = bytes.slice();
   for (const place of vectorPlaces(bytes, 0xaf)) changed.set([0xfd, 0x85, 0x02], place);
   return changed;
 };
-/// A call of the function that computes the same without it: three bytes, too.
+/// Replaces every multiply-add by a call of mote_exact_fma, which computes the same result. A call has three bytes,
+/// too.
 const withCalls = bytes => {
   const changed = bytes.slice(), exact = exported(bytes, 'mote_exact_fma');
   if (exact >= 1 << 14) throw new Error('the module has too many functions');

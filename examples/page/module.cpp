@@ -1,11 +1,11 @@
-// The page's module: requests and answers as texts in the memory of WebAssembly.
+// The page's WebAssembly module. Requests and answers are texts in the module's memory.
 #include <cstdlib>
 #include <string>
 
 #include "examples/page/session.h"
 
 extern "C" {
-/// The answer to a request. It is there until the next call.
+/// The answer to a request. The returned text is valid until the next call.
 __attribute__((used)) const char* mote_answer(const char* request) {
   static mote::Session session("/runs");
   static std::string answer;

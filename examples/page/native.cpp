@@ -1,4 +1,5 @@
-// The page's requests without a page: a line of JSON comes in, and a line goes out. native FOLDER keeps runs there.
+// Answers the page's requests in a native program, without a page. Each line of JSON on standard input is a request,
+// and gets one line as its answer. `native FOLDER` saves models in FOLDER.
 #include <filesystem>
 #include <iostream>
 #include <string>

@@ -1,4 +1,4 @@
-// The page: it asks the worker, and shows what it is told. All that is computed is computed by mote.
+// The page. It sends requests to the worker and shows the answers. All results are computed by mote.
 'use strict';
 const by = id => document.getElementById(id);
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -15,16 +15,22 @@ const send = (message, transfer = []) => new Promise(resolve => {
   pending.set(++next, resolve);
   worker.postMessage({id: next, message}, transfer);
 });
-/// The first sentence stays until somebody does something else: the others follow from it.
+/// Shows a problem. The first problem stays until the user does something else, because later ones follow from it.
 const problem = text => {
   if (!text || !by('problem').textContent) by('problem').textContent = text;
 };
-/// What the module answers; an error is shown, and null.
+/// Returns the module's answer to a request. An error is shown, and null is returned.
 const ask = async request => {
   const told = await send(request);
   if (!told.error) return told;
   problem(told.error);
   return null;
+};
+
+/// Like ask, for a request about the shown model. Returns null if another model is shown when the answer comes.
+const askHere = async request => {
+  const mine = state.about, told = await ask(request);
+  return state.about === mine ? told : null;
 };
 
 const unpack = async () => {
@@ -51,7 +57,7 @@ const begin = async () => {
   by('machine').textContent = 'mote ' + told.version + ', kernels ' + told.kernels + (told.fused ?
     ': this browser has a fused multiply-add.' :
     ': this browser is slow, because it has no fused multiply-add. The same bits are computed without it. So that a ' +
-    'training ends soon, widths are half as large at first, and batches a quarter.');
+    'training ends soon, widths are half as large at first, and batches a quarter; hard tasks then need more steps.');
   by('go').disabled = false;
   const given = new URLSearchParams(location.hash.slice(1));
   if (given.has('task')) await openLink(given);
@@ -79,7 +85,7 @@ const field = (group, f, value) => {
   return label;
 };
 
-/// Shows a task's settings, and those that were chosen in the place of its own.
+/// Shows the settings of a task. Values in `settings` are shown in the place of the task's own values.
 const chooseTask = async (task, settings) => {
   const told = await ask({do: 'defaults', task});
   if (!told) return false;
@@ -97,7 +103,8 @@ const chooseTask = async (task, settings) => {
     }
   return true;
 };
-/// Settings for a first try. In a slow browser they are smaller than the task's own; a link does not change.
+/// Settings for a first try. In a slow browser the width and the batch size are smaller than the task's own. A link does
+/// not use these settings, so it trains the same model in every browser.
 const quick = async (task, settings) => {
   if (!state.slow) return settings;
   const told = await ask({do: 'defaults', task});
@@ -109,7 +116,7 @@ const quick = async (task, settings) => {
     ...settings,
   };
 };
-/// Those that differ from the task's own.
+/// The settings that differ from the task's own. The seed is stored in state.seed instead.
 const chosen = () => {
   const settings = {};
   for (const input of document.querySelectorAll('[data-name]')) {
@@ -133,7 +140,7 @@ const enable = () => {
 
 const showAbout = about => {
   state.about = about;
-  state.running = false;  // a loop that trains another model ends by itself
+  state.running = false;  // a loop that still trains another model ends by itself
   state.step = about.step;
   state.kept = [];
   state.out.clear();
@@ -185,7 +192,8 @@ const sample = s => {
   return row;
 };
 
-/// Trains until `last`, the end, or a pause. Requests take about a tenth of a second, so a pause comes soon.
+/// Trains until step `last`, the end of the run, or a pause. A request takes about a tenth of a second, so a pause takes
+/// effect soon.
 const train = async (last = Infinity) => {
   if (state.running) return;
   state.running = true;
@@ -217,7 +225,7 @@ const train = async (last = Infinity) => {
   enable();
 };
 const showHash = async () => {
-  const told = state.about && await ask({do: 'hash'});
+  const told = state.about && await askHere({do: 'hash'});
   if (told) by('hash').textContent = told.hash;
 };
 
@@ -259,7 +267,7 @@ const drawGrid = () => {
 };
 
 let looking = false, again = false;
-/// Asks what the heads look at now, and draws all of it. Calls that come meanwhile are one call afterwards.
+/// Asks what the heads look at now, and draws the answer. Calls that come meanwhile become one call afterwards.
 const lookAgain = async () => {
   if (looking) {
     again = true;
@@ -269,7 +277,7 @@ const lookAgain = async () => {
   looking = true;
   const request = {do: 'look', layer: state.head[0], head: state.head[1]};
   if (state.about.max_iters === undefined) request.text = by('prompt').value;
-  const [told, chart] = [await ask(request), await ask({do: 'chart'})];
+  const [told, chart] = [await askHere(request), await askHere({do: 'chart'})];
   if (chart) by('chart').innerHTML = chart.svg;
   if (told) showLook(told);
   await showWeights();
@@ -331,7 +339,7 @@ const showLarge = () => {
 };
 const showWeights = async () => {
   if (!by('matrix').value || by('matrix').options.length === 0) return;
-  const told = await ask({do: 'weights', name: by('matrix').value});
+  const told = await askHere({do: 'weights', name: by('matrix').value});
   if (!told) return;
   const draw = (canvas, part) => {
     const columns = Math.max(told.columns, Math.min(told.rows, 256)), turned = columns !== told.columns;
@@ -349,14 +357,14 @@ const toggleHead = async () => {
   if (!state.about) return problem('There is no model yet: press Train first.');
   const name = state.head.join('.');
   if (!state.out.delete(name)) state.out.add(name);
-  const told = await ask({do: 'take_out', heads: [...state.out]});
+  const told = await askHere({do: 'take_out', heads: [...state.out]});
   if (told?.exact !== undefined) by('right').textContent = (100 * told.exact).toFixed(0) + ' %';
   await lookAgain();
 };
 
 const askModel = async () => {
   problem('');
-  const told = await ask({do: 'ask', text: by('prompt').value});
+  const told = await askHere({do: 'ask', text: by('prompt').value});
   if (told) by('answer').textContent = told.answer ?? told.words.join('');
   if (told && state.about.max_iters === undefined) await lookAgain();
 };
@@ -405,7 +413,8 @@ const openFile = async file => {
   if (file.size === 1115394) return startNanogpt(path);
   if (await startRun()) train();
 };
-/// Tiny Shakespeare: nanoGPT's run without a GPU, whose lines its README prints. Train begins mote's own.
+/// Starts nanoGPT's run for a computer without a GPU, on Tiny Shakespeare. nanoGPT's README prints lines of this run. The
+/// button Train begins mote's own run instead.
 const startNanogpt = async path => {
   const told = await ask({do: 'nanogpt', path});
   if (!told) return;
@@ -414,7 +423,7 @@ const startNanogpt = async path => {
   train();
 };
 const saveModel = async () => {
-  const told = await ask({do: 'save'});
+  const told = await askHere({do: 'save'});
   if (!told) return;
   const {bytes} = await send({get: told.path}), a = document.createElement('a');
   a.href = URL.createObjectURL(new Blob([bytes]));
@@ -455,7 +464,7 @@ const page = {
   },
   drawGraph: async () => {
     if (!state.about?.max_iters && !await startRun()) return;
-    const told = await ask({do: 'graph'});
+    const told = await askHere({do: 'graph'});
     if (told) by('graph').innerHTML = told.svg;
     by('graph').scrollIntoView({block: 'nearest'});
   },
@@ -534,7 +543,7 @@ by('drop').ondrop = event => {
   by('drop').classList.remove('over');
   if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
 };
-// A tab in the background trains on; whoever comes back learns how far.
+// A tab in the background goes on training. A user who comes back is told how far it has trained.
 let left = 0;
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && state.about && state.step > left)

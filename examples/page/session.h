@@ -1,5 +1,5 @@
-// A training as a page sees it: every request is a line of JSON, and so is every answer. The page's worker and a native
-// program speak the same lines, so a test can compare the answers.
+// A training session for the web page. Every request is a line of JSON, and so is every answer. The page's worker and
+// a native program take the same requests, so a test can compare their answers.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ class Session {
   /// `folder` is where models are saved.
   explicit Session(std::string folder) : folder_(std::move(folder)) {}
 
-  /// The answer to a request, both as JSON. What goes wrong is {"error": "a sentence"}, and nothing has changed.
+  /// The answer to a request, both as JSON. If something goes wrong, the answer is {"error": "a sentence"}, and
+  /// nothing has changed.
   std::string answer(const std::string& request) {
     try {
       const Json parsed = parse_json(request, "request");
@@ -82,7 +83,7 @@ class Session {
     return Json::object({{"version", version()}, {"kernels", kernels::table().name}, {"tasks", std::move(tasks)}});
   }
 
-  // ---- beginning
+  // ---- beginning a run
 
   static Json fields_json(const std::vector<Field>& all) {
     Json list = Json::array();
@@ -101,6 +102,7 @@ class Session {
                          {"training", fields_json(fields(s.recipe))}});
   }
 
+  /// The settings of a run from a request such as
   /// {"task": "copy", "seed": 1, "settings": {"model.n_layer": "2", "training.max_iters": "300", "task.length": "8"}}
   static RunSettings settings_of(const JsonPlace& q) {
     FieldValues of_task;
@@ -136,7 +138,7 @@ class Session {
     return about();
   }
 
-  /// nanoGPT's run without a GPU, on a text of characters.
+  /// Starts nanoGPT's run for a computer without a GPU, on a text whose tokens are characters.
   Json start_nanogpt(const std::string& path) {
     RunSettings s("text", {{"text", path}});
     OwnedTask task = s.make_task();
@@ -197,7 +199,8 @@ class Session {
     keep_moment();
   }
 
-  /// All that the next step depends on. Arrays and states are values, so a moment costs what has changed since.
+  /// A copy of everything that the next step depends on. A copied array shares its memory until the original changes,
+  /// so a moment costs only the memory of the arrays that have changed since.
   struct Moment {
     RunState run;
     std::vector<Array> weights;
@@ -210,7 +213,7 @@ class Session {
     for (const NamedStream& s : named_streams(*model_)) now.streams.push_back(s.stream.get_state());
     moments_[run_->steps()] = std::move(now);
     if (moments_.size() <= 24) return;
-    bool drop = false;  // every second one, but for the first and the newest
+    bool drop = false;  // drops every second moment, but never the first or the newest
     for (auto at = std::next(moments_.begin()); at != std::prev(moments_.end()); drop = !drop)
       at = drop ? moments_.erase(at) : std::next(at);
   }
@@ -294,7 +297,7 @@ class Session {
     return told;
   }
 
-  /// The steps to go back to.
+  /// The steps that a run can go back to, because their moments were kept.
   Json kept() const {
     Json steps = Json::array();
     for (const auto& [step, moment] : moments_) steps.push_back(step);
@@ -330,7 +333,8 @@ class Session {
 
   // ---- looking inside
 
-  /// {"heads": ["0.1"]}: head 1 of layer 0 says nothing from now on, to questions and looks; training is not changed.
+  /// Takes heads out of the model. {"heads": ["0.1"]} means head 1 of layer 0, whose output is 0 from now on. This
+  /// changes what the requests ask and look answer, but it does not change training.
   Json take_out(const JsonPlace& q) {
     std::vector<std::string> names;
     for (const Json& item : q.at("heads").items()) {
@@ -340,7 +344,7 @@ class Session {
       names.push_back("transformer.h." + head.substr(0, dot) + ".attn heads " + head.substr(dot + 1));
     }
     for (const std::string& name : names) {
-      const Ablate tried(model(), name);  // errors come before anything changes
+      const Ablate tried(model(), name);  // a wrong name throws here, before anything changes
     }
     out_ = std::move(names);
     Json told = Json::object({{"out", static_cast<Index>(out_.size())}});
@@ -350,7 +354,7 @@ class Session {
     return told;
   }
 
-  /// What f() returns while the heads that were taken out are out, from the i-th on.
+  /// Returns f(), called while the heads in out_ are ablated, from the i-th head on.
   template <class F>
   auto without_heads(const F& f, std::size_t i = 0) const -> decltype(f()) {
     if (i == out_.size()) return f();
@@ -358,7 +362,7 @@ class Session {
     return without_heads(f, i + 1);
   }
 
-  /// Numbers of a matrix, with three digits.
+  /// The numbers of a matrix, rounded to three decimals; null for numbers that are not finite.
   static Json numbers(const Array& x) {
     Json rows = Json::array();
     for (Index i = 0; i < x.shape()[0]; ++i) {
@@ -394,8 +398,10 @@ class Session {
     return opened_->tokenizer ? opened_->tokenizer->decode({&id, 1}) : std::to_string(id);
   }
 
-  /// {"layer": 1, "head": 0}: all heads of all layers on one example; of this head scores, weights, values and the
-  /// gradient of the loss by its weights; what each position would say after each layer.
+  /// Looks inside the model on one example, for a request such as {"layer": 1, "head": 0}. The answer has the
+  /// attention of all heads of all layers. For the requested head it has the scores, the weights, the values, and the
+  /// gradient of the loss with respect to the weights. It also has the word that each position would say after each
+  /// layer.
   Json look(const JsonPlace& q) {
     GPT& m = model();
     const IntArray ids = example(q);
@@ -439,7 +445,7 @@ class Session {
     return told;
   }
 
-  /// The values of a head, [T, d], from what c_attn makes of the tokens: queries | keys | values.
+  /// The values of a head, [T, d], cut out of the output of c_attn, whose columns are queries | keys | values.
   Array values_of(const Array& projected, Index head) const {
     const GPTConfig& c = model().config;
     const Index d = c.n_embd / c.n_head, given = c.block.projections.n_kv_head, shared = given > 0 ? given : c.n_head;
@@ -447,7 +453,8 @@ class Session {
     return projected.slice(1, begin, begin + d);
   }
 
-  /// After each block the likeliest word at each position, and its probability.
+  /// The likeliest word at each position and its probability, before the first block and after each block. This is
+  /// empty for models whose norms do not stand before attention and MLP.
   Json lens(const GPT& m, const IntArray& ids) const {
     Json layers = Json::array();
     if (m.config.block.norm_order != NormOrder::pre) return layers;
@@ -494,7 +501,8 @@ class Session {
     return Json::object({{"svg", svg}});
   }
 
-  /// A matrix and its last gradient as letters, from A (minus the largest) by f (0) to _ (the largest).
+  /// A matrix as letters, and during training also its gradient on four validation sequences. The letters go from A
+  /// to _, which are minus and plus the largest absolute value. g is 0.
   Json weights(const std::string& name) {
     for (const NamedParameter& p : named_parameters(model())) {
       if (p.name != name) continue;
@@ -527,7 +535,7 @@ class Session {
 
   // ---- files
 
-  /// A checkpoint of now, in a folder that has had the one before.
+  /// Saves a checkpoint of the current step. The checkpoint that was saved before is removed first.
   Json save() {
     check(run_ != nullptr, "nothing is being trained");
     RunOptions kept = settings_->run;
@@ -551,7 +559,8 @@ class Session {
     return about();
   }
 
-  /// The sizes that GPT-2's layout shows. Heads are 64 wide, as GPT-2's are.
+  /// The sizes of a GPT-2 model, from the shapes of its tensors. No shape tells the number of heads, so heads are
+  /// taken to be 64 wide, as GPT-2's heads are.
   static GPTConfig config_in(const SafetensorsFile& file) {
     GPTConfig c = GPTConfig::gpt2();
     c.n_layer = 0;
@@ -565,7 +574,7 @@ class Session {
     return c;
   }
 
-  // ---- the first stations
+  // ---- requests of the page's first stations
 
   static Json expression(double a_is, double b_is) {
     const Tensor a = tensor(a_is).requires_grad_(), b = tensor(b_is).requires_grad_();
@@ -601,7 +610,7 @@ class Session {
   std::unique_ptr<OpenedModel> opened_;
   std::unique_ptr<Run> run_;  // refers to the task and the model
   std::unique_ptr<NanoGPTRun> nanogpt_;
-  std::vector<Json> lines_;  // that nanoGPT prints
+  std::vector<Json> lines_;  // the lines that nanoGPT prints
   std::vector<std::string> out_;
   std::map<Index, Moment> moments_;  // by step
   std::vector<std::pair<double, double>> losses_, held_out_;

@@ -1,4 +1,4 @@
-// Eight stations, one screen each. `act` is what the button does; page.js gives it the page.
+// Eight stations, one screen each. The button of a station calls `act` with the object `page` of page.js.
 'use strict';
 const stations = [
   {title: 'A gradient', text: [

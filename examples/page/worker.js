@@ -1,5 +1,5 @@
-// The page's worker: it holds the module, hands requests to it one after the other, and gives and takes files. Before
-// these lines stand createModule(), which Emscripten has made, and fused.js.
+// The page's worker. It holds the module, hands requests to the module one after the other, and reads and writes
+// files. build.mjs puts createModule(), which Emscripten has made, and fused.js before this file.
 'use strict';
 let module = null;
 
@@ -22,7 +22,7 @@ const handle = async message => {
       const told = await load(bytes);
       if (!told.error) return {...told, fused: true};
     }
-    return {...await load(withCalls(bytes)), fused: false};  // it lacks the instruction, or rounds twice
+    return {...await load(withCalls(bytes)), fused: false};  // the browser lacks the fused instruction, or rounds twice
   }
   if (message.put) {
     module.FS.writeFile(message.put, new Uint8Array(message.bytes));

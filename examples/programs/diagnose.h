@@ -1,4 +1,4 @@
-// diagnose(): what to measure when a language model does not learn, and what each number would mean. See
+// diagnose(), which measures why a language model does not learn, and says what each number means. See
 // when_it_does_not_learn.md.
 #pragma once
 
@@ -16,11 +16,11 @@
 #include "train/loop/evaluate.h"
 #include "train/optim/adamw.h"
 
-/// A model that reads ids [B, T] and says what follows each of them, and how it is trained.
+/// A model that predicts the next token at each position of ids [B, T], and how the model is trained.
 struct Patient {
   mote::Module& model;
   std::function<mote::Tensor(const mote::IntArray& ids)> logits;  ///< [B, T, V]
-  /// One step of its training on a batch; not given: AdamW's, with `learning_rate`.
+  /// Takes one training step on a batch. If it is not given, AdamW takes the step with `learning_rate`.
   std::function<void(const mote::IntArray& ids, const mote::IntArray& targets)> step = {};
   double learning_rate = 1e-3;
 };
@@ -31,7 +31,7 @@ using namespace mote;
 inline std::string percent(double share) { return fixed_text(100 * share, 0) + " %"; }
 inline double size_of(const Array& x) { return std::sqrt(static_cast<double>(sum(x * x).item())); }
 
-/// The sentences, each behind "ok" or "LOOK".
+/// The report, with one line for each measurement. A line begins with "ok" or "LOOK".
 struct Diagnosis {
   std::string text;
   void say(bool good, const std::string& fine, const std::string& advice) {
@@ -39,7 +39,7 @@ struct Diagnosis {
   }
 };
 
-/// Whether there is a target at all.
+/// Checks that target t is symbol t + 1. Returns whether any target counts.
 inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArray& targets) {
   const Index rows = ids.shape()[0], length = ids.shape()[1];
   double count = 0, same = 0, next = 0, previous = 0, have_next = 0, have_previous = 0;
@@ -70,7 +70,7 @@ inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArr
   return true;
 }
 
-/// Returns the loss of guessing.
+/// Checks that the first loss is not far above that of guessing. Returns the loss of guessing.
 inline double look_at_first_loss(Diagnosis& report, const Patient& patient, const IntArray& ids, double loss) {
   const InferenceMode inference(patient.model);
   const Index vocab = patient.logits(ids).size(-1);
@@ -82,7 +82,8 @@ inline double look_at_first_loss(Diagnosis& report, const Patient& patient, cons
   return guess;
 }
 
-/// Weights, gradients and random streams of a model, which are as they were when this is gone.
+/// Keeps the weights and random streams of a model, and restores them at the end of its lifetime. Gradients are
+/// cleared.
 struct AsItWas {
   explicit AsItWas(Module& module) : model(module), all(named_parameters(module)) {
     std::erase_if(all, [](const NamedParameter& p) { return !p.parameter.trainable(); });
@@ -98,13 +99,13 @@ struct AsItWas {
     zero_grad(model);
   }
   Module& model;
-  std::vector<NamedParameter> all;  ///< that are trained
+  std::vector<NamedParameter> all;  ///< the parameters that are trained
   std::vector<Array> values;
   std::vector<std::pair<Generator, GeneratorState>> streams;
 };
 
-/// Whether four steps of the training change every parameter: the first may be one of a warm-up, or pass nothing
-/// through a matrix of zeros.
+/// Checks that four training steps change every parameter. One step might not change them all, because it may be the
+/// first of a warm-up, or because a matrix of zeros stops the gradient.
 inline void look_at_parameters(Diagnosis& report, const AsItWas& before, const std::function<void()>& step) {
   for (int n = 0; n < 4; ++n) step();
   const auto slope = [](const NamedParameter& p) {
@@ -118,14 +119,16 @@ inline void look_at_parameters(Diagnosis& report, const AsItWas& before, const s
     const NamedParameter& p = before.all[i];
     const bool moved = size_of(p.parameter.value() - before.values[i]) > 0;
     if (!moved &&
-        (p.parameter.shape().rank() > 1 || slope(p) > 1e-6 * steepest))  // that of a key's bias is 0 by nature
+        (p.parameter.shape().rank() > 1 || slope(p) > 1e-6 * steepest))  // the gradient of a key's bias is always 0
       without += (without.empty() ? "" : ", ") + p.name;
   }
   report.say(without.empty(), "four steps change every parameter",
              "not " + without + ": not in the loss, or not in the optimizer");
 }
 
-/// Whether a gradient that no batch leads to is still there after a step: its direction, as its size may be clipped.
+/// Whether a step adds its gradient to the one that is there. A gradient that no batch gives is set before the step.
+/// If the gradient after the step still has that direction, zero_grad() is missing. Only the direction is compared,
+/// because the size may be clipped.
 inline bool adds_up(const AsItWas& before, const std::function<void()>& step) {
   for (const NamedParameter& p : before.all) p.parameter.set_grad(Array::full(p.parameter.shape(), 1e6));
   step();
@@ -138,9 +141,10 @@ inline bool adds_up(const AsItWas& before, const std::function<void()>& step) {
   return false;
 }
 
-/// The least loss that who sees only what stands before can have: rows may begin alike and go on differently.
+/// The lowest loss that a model can reach if it sees only the symbols up to each position. It is above 0 if rows begin
+/// alike and go on differently.
 inline double floor_of(const IntArray& ids, const IntArray& targets) {
-  std::map<std::vector<Index>, std::map<Index, double>> said;  // after each beginning, how often what
+  std::map<std::vector<Index>, std::map<Index, double>> said;  // how often each target follows each beginning of a row
   double loss = 0, count = 0;
   for (Index b = 0; b < ids.shape()[0]; ++b) {
     std::vector<Index> row;
@@ -161,8 +165,9 @@ inline double floor_of(const IntArray& ids, const IntArray& targets) {
 }
 }  // namespace diagnosis
 
-/// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 1000 steps; then the
-/// model is as it was, but for the state of an optimizer that `step` has. Targets of -1 or -100 do not count.
+/// Measures why a model does not learn. Returns one line for each measurement. A line begins with "ok" or "LOOK".
+/// Trains on the batch for up to 1000 steps. Then the model's weights and random streams are as they were, but an
+/// optimizer inside `step` keeps its new state. Targets of -1 or -100 do not count.
 inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
   using namespace diagnosis;
   Diagnosis report;
@@ -179,7 +184,7 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     report.say(true, "visit() lists what the layers use", "");
   } catch (const Error& e) {
     report.say(false, "visit() lists what the layers use", e.what());
-    return report.text;  // what it forgets neither learns nor hears of eval()
+    return report.text;  // fields that visit() forgets are not trained, and eval() does not reach them
   }
   if (!look_at_targets(report, ids, targets)) return report.text;
   const double first = evaluated(), least = floor_of(ids, targets);

@@ -1,5 +1,5 @@
-// Takes a run to other programs: its weights, as Hugging Face and llm.c read them, or all that nanoGPT's trainer goes
-// on from. The road there and back: train/go_on_in_pytorch.md.
+// Exports a run to other programs: its weights for Hugging Face and llm.c, or all that nanoGPT's trainer needs to
+// resume the run. The way there and back is in train/go_on_in_pytorch.md.
 #include <filesystem>
 #include <iostream>
 
@@ -14,15 +14,16 @@ using namespace mote;
 
 namespace {
 
-/// Tokens as nanoGPT reads them.
+/// Writes tokens as nanoGPT reads them: two bytes each, the low byte first.
 void write_tokens(const std::string& path, const std::vector<std::uint32_t>& ids, Index vocab) {
-  check(vocab <= 65536, "nanoGPT keeps tokens in two bytes, and there are ", vocab);
+  check(vocab <= 65536, "nanoGPT keeps a token in two bytes, so a vocabulary must have at most 65536 tokens, not ",
+        vocab);
   std::string bytes;
   for (const std::uint32_t id : ids) bytes += {static_cast<char>(id), static_cast<char>(id >> 8)};
   write_file(path, bytes);
 }
 
-/// Why nanoGPT's train.py would go on otherwise than mote; "": it goes on with the same.
+/// What nanoGPT's train.py would do differently from mote if it resumed the run, or "" if there is nothing.
 std::string difference(const RunSettings& s, const RunState& state, const TextTask* text) {
   if (!text) return "data other than a text";
   if (text->options.documents()) return "documents, of which it knows no borders";
@@ -30,8 +31,8 @@ std::string difference(const RunSettings& s, const RunState& state, const TextTa
   return nanogpt_difference(s.recipe, state.steps);
 }
 
-/// Writes ckpt.pt and what nanoGPT's trainer goes on with into `folder`, which will be called `named`. Returns a line
-/// that says what is there.
+/// Writes ckpt.pt, the tokens of a text and nanoGPT's config.py into `folder`, which will be renamed to `named`.
+/// Returns lines that say what is there.
 std::string export_nanogpt(const SafetensorsFile& file, const RunSettings& s, const Task& task, const GPT& model,
                            const RunState& state, const std::string& folder, const std::string& named) {
   FieldValues all = saved_settings(file);
@@ -56,7 +57,7 @@ std::string export_nanogpt(const SafetensorsFile& file, const RunSettings& s, co
   return which + "\nnanoGPT's trainer goes on by: python train.py " + place + "/config.py --max_iters=...";
 }
 
-/// Writes into `folder`, which will be called `named`, and returns a line that says which weights are there.
+/// Writes a run into `folder`, which will be renamed to `named`. Returns a line that says which weights are there.
 std::string export_run(const std::string& run, const std::string& target, const std::string& folder,
                        const std::string& named) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
@@ -78,7 +79,7 @@ std::string export_run(const std::string& run, const std::string& target, const 
   return averaged ? "its weights are the averages that were evaluated" : "its weights are those that were evaluated";
 }
 
-/// Whether something has this name, be it a link that leads nowhere.
+/// Whether a file of any kind has this name, even a broken symbolic link.
 bool is_taken(const std::string& path) { return std::filesystem::exists(std::filesystem::symlink_status(path)); }
 
 }  // namespace
@@ -91,7 +92,7 @@ int main(int argc, char** argv) {
           "RUN --to nanogpt|huggingface|llmc DIR: a run of train for other programs; see train/go_on_in_pytorch.md");
     std::string folder = argv[4];
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    const std::string part = folder + ".part";  // whole or not at all
+    const std::string part = folder + ".part";  // renamed at the end, so that an export is there whole or not at all
     check(!is_taken(folder), folder, " is there already: choose another folder");
     check(!is_taken(part), part, " is there already: remove what is left of another export");
     std::error_code failed;

@@ -1,4 +1,4 @@
-// Generates with a trained model: that of a run of train, or one in the files of Hugging Face, nanoGPT or llm.c.
+// Generates text with a trained model, from a run of train or from a file of Hugging Face, nanoGPT or llm.c.
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,33 +57,34 @@ OpenedModel load(const Source& s, bool needs_words) {
   return opened;
 }
 
-/// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
+/// Reads ids with spaces or commas between them. Errors: no id; an id outside the vocabulary.
 std::vector<Index> read_ids(std::string text, Index vocab) {
   std::vector<Index> ids;
   std::replace(text.begin(), text.end(), ',', ' ');
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     detail::read_field("--ids", word, ids.emplace_back());
-    check(ids.back() >= 0 && ids.back() < vocab, "--ids: ", ids.back(), " is not in the vocabulary, which ends at ",
+    check(ids.back() >= 0 && ids.back() < vocab, "--ids: ", ids.back(), " must be an id of the vocabulary, 0 to ",
           vocab - 1);
   }
-  check(!ids.empty(), "--ids: there is none");
+  check(!ids.empty(), "--ids: give at least one id");
   return ids;
 }
 
-/// Errors: ids that are no question of the task, which is then shown.
+/// Errors: ids that are no question of the task. The message shows a question.
 void check_question(const Task& task, std::span<const Index> ids) {
   const Questions some = task.questions(100, Split::validation, Generator(1));
   const std::vector<Index> one = row_of(some.prompts, 0);
   const std::string like = "; a question is " + task.text(one) + ", say, and --ids takes any beginning";
-  check(std::ssize(ids) <= task.block_size(), "the prompt has ", ids.size(), " words, and the model sees ",
+  check(std::ssize(ids) <= task.block_size(), "the prompt has ", ids.size(), " words, but the model sees at most ",
         task.block_size(), like);
   for (Index n = 0; n < some.count(); ++n)
-    if (row_of(some.prompts, n).back() != one.back()) return;  // they end in any way
+    if (row_of(some.prompts, n).back() != one.back()) return;  // questions end in different ids, so any may be the last
   check(ids.back() == one.back(), "the prompt does not end with ", task.word(one.back()), like);
 }
 
-/// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not, what is no question.
+/// The ids of a prompt. FILE:path takes the text of a file. Errors: words that the task does not have, a prompt that
+/// is no question of the task.
 std::vector<Index> prompt_ids(const std::string& given, const OpenedModel& from) {
   check(from.task || from.tokenizer,
         "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
@@ -91,7 +92,7 @@ std::vector<Index> prompt_ids(const std::string& given, const OpenedModel& from)
   const bool file = given.starts_with("FILE:");
   std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
   const bool documents = from.task && from.tokenizer && from.tokenizer->special(end_of_text) >= 0;
-  if (file && documents)  // the end of the file's last line is none of the document's
+  if (file && documents)  // the line ending at the end of the file is not part of the document
     for (const char end : {'\n', '\r'})
       if (text.ends_with(end)) text.pop_back();
   if (from.tokenizer)
@@ -99,19 +100,20 @@ std::vector<Index> prompt_ids(const std::string& given, const OpenedModel& from)
       check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text, ": --ids takes its id, ",
             s.id);
   std::vector<Index> ids = from.task ? from.task->ids(text) : from.tokenizer->encode(text);
-  check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");
+  check(!ids.empty(), "--prompt: give at least one word", file ? " in " + given.substr(5) : "");
   if (!from.tokenizer) check_question(*from.task, ids);
   return ids;
 }
 
-/// What a text begins with that nobody has begun: the token between documents, or a line end; -1: there is neither.
+/// The id with which a text begins if there is no prompt: the token between documents, or a line ending. -1 if the
+/// tokenizer has neither.
 Index beginning(const Tokenizer& tokenizer) {
   for (Index id = 0; id < tokenizer.vocab_size() && tokenizer.special(end_of_text) < 0; ++id)
     if (tokenizer.token(id) == "\n") return id;
   return tokenizer.special(end_of_text);
 }
 
-/// What the texts begin with: one prompt for all of them, or as many questions of the task.
+/// The prompts that the texts begin with: one prompt for all texts, or a question of the task for each.
 std::vector<std::vector<Index>> prompts(const Request& request, const OpenedModel& from, const Generator& random) {
   std::vector<std::vector<Index>> all;
   if (request.ids.empty() && request.prompt.empty() && !from.tokenizer) {
@@ -124,18 +126,18 @@ std::vector<std::vector<Index>> prompts(const Request& request, const OpenedMode
     all = {read_ids(request.ids, from.model.config.vocab_size)};
   else if (!request.prompt.empty())
     all = {prompt_ids(request.prompt, from)};
-  else  // where a text begins that nobody has begun
+  else  // how a text begins if there is no prompt
     all = {from.task ? from.task->ids("") : std::vector{beginning(*from.tokenizer)}};
-  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer does not say
+  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer has no such token
   all.resize(static_cast<std::size_t>(request.samples), all[0]);
   return all;
 }
 
-/// Prints texts as they grow: whole characters of a text, words of a task, or ids.
+/// Prints texts while they grow, as whole characters of a text, words of a task, or ids.
 class Printer {
  public:
   explicit Printer(const OpenedModel& from) : from_(from), terminal_(on_terminal()) {}
-  /// Errors: nobody receives it.
+  /// Prints ids. Errors: standard output cannot be written.
   void add(std::span<const Index> ids) {
     for (const Index id : ids) {
       const std::string text = characters_.add(bytes(std::exchange(last_, id), id));
@@ -145,14 +147,14 @@ class Printer {
   }
   void end() {
     std::cout << characters_.finish();
-    if (last_ < 0 || last_ != separator()) std::cout << "\n";  // a document has its line end
+    if (last_ < 0 || last_ != separator()) std::cout << "\n";  // the end of a document has printed a line ending
     last_ = -1;
   }
 
  private:
-  /// What our documents begin and end with; -1: there is none.
+  /// The token between the documents of a run's text, or -1 if there is none.
   Index separator() const { return from_.task && from_.tokenizer ? from_.tokenizer->special(end_of_text) : -1; }
-  /// CRLF and CR as line ends, across the pieces of a text.
+  /// Replaces CRLF and CR by \n, also where a CRLF is split between two pieces of a text.
   std::string with_line_ends(const std::string& text) {
     std::string shown;
     for (const char c : text) {
@@ -161,12 +163,12 @@ class Printer {
     }
     return shown;
   }
-  /// What an id adds to a text that ends with the id `last`, -1 if it has none.
+  /// The bytes that an id adds to a text whose last id is `last`. `last` is -1 for an empty text.
   std::string bytes(Index last, Index id) const {
     if (const Tokenizer* const t = from_.tokenizer.get()) {
       const Index end = separator();
       if (id == end) return last < 0 || last == end ? "" : "\n";
-      return id < t->vocab_size() ? t->token(id) : "\xff";  // a model may have more ids
+      return id < t->vocab_size() ? t->token(id) : "\xff";  // a model may have more ids than its tokenizer
     }
     if (!from_.task) return (last < 0 ? "" : " ") + std::to_string(id);
     return last < 0 ? from_.task->word(id)
@@ -179,7 +181,7 @@ class Printer {
   Index last_ = -1;
 };
 
-/// Goes on from each prompt.
+/// Generates and prints a text for each prompt.
 void generate(OpenedModel& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
               const Generator& random) {
   Printer printer(from);
@@ -216,7 +218,7 @@ int run_command(int argc, char** argv) {
   checked_usage([&] {
     const int given =
         !source.run.empty() + !source.huggingface.empty() + !source.nanogpt.empty() + !source.llmc.empty();
-    check(given == 1, given == 0 ? "which model" : "one model only",
+    check(given == 1, given == 0 ? "no model is given" : "more than one model is given",
           ": give one of --run, --huggingface, --nanogpt, --llmc (--help explains them)");
     check(request.prompt.empty() || request.ids.empty(), "--prompt and --ids: give one of them");
     check(request.samples >= 1, "samples ", request.samples, " must be at least 1");
@@ -224,13 +226,13 @@ int run_command(int argc, char** argv) {
   });
   OpenedModel from = load(source, request.ids.empty());
   const Generator random(request.seed);
-  if (!request.count && from.tokenizer) request.count = 500;  // nanoGPT's
+  if (!request.count && from.tokenizer) request.count = 500;  // nanoGPT's default
   if (!request.count && from.task) request.count = from.task->evaluation(1).answers.shape()[1];
   const Index count = request.count.value_or(50);
   if (from.task && from.tokenizer && !line.has("stop_token")) how.stop_token = from.tokenizer->special(end_of_text);
   const std::vector<std::vector<Index>> begin = checked_usage([&] {
     const std::vector<std::vector<Index>> all = prompts(request, from, random);
-    // What it says of the options, before anything is printed.
+    // Generating no tokens checks the options and the prompts before anything is printed.
     for (const std::vector<Index>& prompt : all) from.model.generate(stack_rows({prompt}), 0, how, random);
     return all;
   });

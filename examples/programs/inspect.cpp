@@ -1,5 +1,5 @@
-// What is in a safetensors file, in the folder of a run or in that of a GPT-2; how two of them differ, and what came of
-// many runs.
+// Shows what is in a safetensors file, in the folder of a run or in that of a GPT-2, how two of them differ, and the
+// outcomes of many runs.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -35,7 +35,7 @@ const char* const help =
     "Exit code: 0; 1: a checksum is wrong, a run of many cannot be read, or the two differ; 2: trouble, such as a file "
     "that cannot be read.\n";
 
-/// Text from a file as a terminal may get it.
+/// Text from a file without characters that could control a terminal.
 std::string shown(const std::string& text) { return readable_text(text, ""); }
 
 /// The beginning of a long text, such as a vocabulary.
@@ -45,7 +45,7 @@ std::string shortened(const std::string& text) {
   return valid_utf8(text.substr(0, most)) + " ... (" + grouped(static_cast<Index>(text.size())) + " bytes)";
 }
 
-/// Errors: those of SafetensorsFile; what is another kind of file from its beginning.
+/// Opens a safetensors file. Errors: those of SafetensorsFile; a file whose first bytes are those of another kind.
 SafetensorsFile open(const std::string& path) {
   check_of_tensors(file_source(path));
   const FileReader file(path);
@@ -57,7 +57,8 @@ SafetensorsFile open(const std::string& path) {
   return SafetensorsFile(path);
 }
 
-/// Name and text of each entry. An optimizer counts its steps for each parameter: those that are alike are one row.
+/// A row with the name and the text of each entry. An optimizer counts its steps for each parameter, so entries with
+/// the same count share one row.
 std::vector<TableRow> gathered(const Metadata& all) {
   std::map<std::pair<std::string, std::string>, Index> times;
   for (const auto& [name, text] : all) {
@@ -82,7 +83,7 @@ TableRow statistics(const std::vector<double>& x) {
     const auto n = static_cast<double>(++finite);
     least = std::min(least, v);
     most = std::max(most, v);
-    mean += v / n - mean / n;  // neither this nor the norm grows beyond a double on the way
+    mean += v / n - mean / n;  // computed so that neither the mean nor the norm overflows
     norm = std::hypot(norm, v);
   }
   TableRow cells;
@@ -121,7 +122,7 @@ int show_file(const std::string& path) {
 
 bool is_run(const std::string& path) { return is_folder(path) && !newest_checkpoint(path).empty(); }
 
-/// The file that a path stands for.
+/// The file that a path stands for: for a run its newest checkpoint, for another folder model.safetensors.
 std::string file_of(const std::string& path) {
   if (!is_folder(path)) return path;
   return is_run(path) ? newest_checkpoint(path) : path + "/model.safetensors";
@@ -164,7 +165,7 @@ int compare(const std::string& path, const std::string& other) {
 
 // Folders.
 
-/// Settings, without those that are not given, which say "default".
+/// Prints settings in a line. Those that are not given, whose value is "default", are left out.
 void print_fields(const std::string& title, const std::vector<Field>& list) {
   std::string line;
   for (const Field& f : list)
@@ -172,7 +173,8 @@ void print_fields(const std::string& title, const std::vector<Field>& list) {
   std::cout << line << "\n";
 }
 
-/// Prints the settings that a checkpoint has; returns the table of the model's layers, "" for a program's own data.
+/// Prints the settings that a checkpoint has. Returns the table of the model's layers, or "" if data or model are a
+/// program's own.
 std::string show_settings(const SafetensorsFile& checkpoint) {
   const std::string *const name = saved_setting(checkpoint, "general.task"), *const model =
                                                                                  checkpoint.find_metadata("class.name");
@@ -191,7 +193,7 @@ std::string show_settings(const SafetensorsFile& checkpoint) {
   std::string description;
   try {
     description = task->description();
-  } catch (const Error& e) {  // a text that lies elsewhere by now
+  } catch (const Error& e) {  // the text may have been moved
     description = e.what();
   }
   std::cout << settings.task << ": " << shown(description) << "\n\n";
@@ -239,7 +241,7 @@ int show_huggingface(const std::string& folder) {
   return 0;
 }
 
-/// nanoGPT's ckpt.pt: where it stands, its settings, and the layers of its model.
+/// Shows nanoGPT's ckpt.pt: the progress of the training, its settings, and the layers of its model.
 int show_nanogpt(const std::string& path) {
   const TorchValue checkpoint = load_torch(path);
   for (const auto& [name, text] : field_values(checkpoint)) std::cout << shown(name) << " = " << shown(text) << "\n";

@@ -1,5 +1,5 @@
-// Exercises: copies their files into a folder of yours, watches them, and says within seconds of saving whether one is
-// solved. The checks are compiled from examples/exercises/answers and never from that folder.
+// The exercises. Copies their files into a folder of yours, watches the files, and says within seconds of saving
+// whether an exercise is solved. The checks are compiled from examples/exercises/answers and never from your folder.
 #include <poll.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -39,6 +39,8 @@ struct Exercise {
 };
 
 std::string text_of_file(const std::string& path) { return mote::read_file(path, 1 << 20); }
+/// Reads all exercises. The first two lines of a file are the title and the effort. The hints, the solution, and the
+/// sentences that are shown once the exercise is solved are in its answer.
 std::vector<Exercise> read_exercises() {
   std::vector<Exercise> all;
   for (const std::string& file : mote::list_folder(kept)) {
@@ -56,30 +58,32 @@ std::vector<Exercise> read_exercises() {
   return all;
 }
 
-/// A word of a shell's command.
+/// Quotes a word for a shell.
 std::string quoted(const std::string& word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
 }
 
-/// What a command prints, in English. `code` becomes its exit code; above 127: a signal ended it.
+/// Runs a command and returns what it prints, in English. `code` becomes its exit code, which is above 127 if a signal
+/// ended it.
 std::string run(const std::string& command, int& code) {
   FILE* pipe = popen(("export LC_ALL=C; (" + command + ") 2>&1").c_str(), "r");
   mote::check(pipe != nullptr, "cannot start a shell");
   std::string text;
   for (int c; (c = std::getc(pipe)) != EOF; text += static_cast<char>(c))
-    if (text.size() == 1 << 16) text.erase(0, 1 << 15);  // of much, the end
+    if (text.size() == 1 << 16) text.erase(0, 1 << 15);  // of a long output only the end is kept
   const int status = pclose(pipe);
   code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   return text;
 }
 
 const std::string compiler = quoted(MOTE_COMPILER) + " -std=c++20 -pthread -O0 -Wall -Wno-unused -Werror=return-type " +
-                             "-Werror=unused-result --param ggc-min-heapsize=2000000 " +  // no tidying up of memory
+                             "-Werror=unused-result --param ggc-min-heapsize=2000000 " +  // no garbage collection
                              "-D_GLIBCXX_ASSERTIONS -DMOTE_REAL_DOUBLE -I" + quoted(MOTE_SOURCE_DIR);
 
-/// Stands for the headers that every check includes, which are compiled once, and again for a newer library.
+/// The path of a header that stands for the headers of every check. It is precompiled once, and again when the library
+/// or one of these headers has changed.
 std::string headers() {
   const std::string stand_in = work + "check.h", compiled = stand_in + ".gch";
   const auto old = [&](const std::string& file) { return fs::last_write_time(file) < fs::last_write_time(compiled); };
@@ -115,7 +119,7 @@ struct Verdict {
   bool solved;
   std::string text;
 };
-/// Compiles the check of an exercise with this file and runs it with `word`, which it prints where all is right.
+/// Compiles the check of an exercise with this file, and runs it with `word`. The check prints `word` if all is right.
 Verdict judge(const Exercise& e, const std::string& file, const std::string& word, const std::string& more = "") {
   const std::string program = work + e.name + std::to_string(getpid());
   int code = 0;
@@ -133,7 +137,7 @@ Verdict judge(const Exercise& e, const std::string& file, const std::string& wor
   return {false, code == 77 ? text : text + end};
 }
 
-/// A learner's folder: copies of the exercises; and, in .solved, a file for each that has been solved.
+/// A learner's folder with copies of the exercises. For each solved exercise there is a file in its folder .solved.
 struct Folder {
   Folder(const std::string& folder, const std::vector<Exercise>& all) : path(folder + "/") {
     mote::make_folder(path + ".solved");
@@ -153,7 +157,7 @@ struct Folder {
     if (!v.solved && mote::StopSignal::received() == 0) mote::remove_file(mark(e));
     return v;
   }
-  /// The exercise as it was; what stood there is kept beside it. Returns where.
+  /// Restores an exercise. The learner's file is kept beside it under another name, which is returned.
   std::string reset(const Exercise& e) const {
     std::string old = path + e.name + ".old";
     while (mote::file_exists(old)) old += "_";
@@ -188,7 +192,7 @@ std::string solution(const Exercise& e, const Folder& folder) {
   return folder.solved(e) ? e.solution : "The solution is shown once yours is right; a hint helps.\n";
 }
 
-/// The terminal hands over each key as it is pressed, until this is gone.
+/// During its lifetime, the terminal hands over each key as it is pressed and does not show it.
 struct Keys {
   termios before;
   Keys() {
@@ -207,7 +211,7 @@ struct Keys {
   }
 };
 
-/// Watches all files of the folder, one of which is on the screen, until q.
+/// Watches all files of the folder until q is pressed. The exercise that was saved last is on the screen.
 void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t at) {
   const mote::StopSignal signal;
   const Keys keys;
@@ -219,7 +223,7 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     print_verdict(all[at], folder);
     std::cout << "Save to check. n next, h hint, l list, c check all, x reset, s solution, q quit" << std::endl;
   };
-  std::error_code gone;  // while an editor replaces it
+  std::error_code gone;  // a file may be gone for a moment while an editor replaces it
   const auto saved = [&](const Exercise& e) { return fs::last_write_time(folder.file(e), gone); };
   std::vector<fs::file_time_type> times;
   for (const Exercise& e : all) times.push_back(saved(e));
@@ -229,7 +233,7 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     if (key == 'h') std::cout << all[at].hints[std::min(hints++, all[at].hints.size() - 1)] << std::endl;
     if (key == 'l') print_list(all, folder);
     if (key == 's') std::cout << solution(all[at], folder) << std::flush;
-    if (key == 'x') folder.reset(all[at]);  // and by that saved
+    if (key == 'x') folder.reset(all[at]);  // which the loop below notices as a saved file
     for (std::size_t i = 0; key == 'c' && i < all.size() && mote::StopSignal::received() == 0; ++i)
       print_verdict(all[i], folder);
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -247,7 +251,7 @@ const Exercise& find(const std::vector<Exercise>& all, const std::string& word) 
   throw mote::UsageError("there is no exercise '" + word + "': `learn list` shows them");
 }
 
-/// Proves checks: see judge() in answers/check.h; an empty file must not compile.
+/// Tests the checks themselves, as judge() in answers/check.h does. An empty file must not pass.
 int prove(const std::vector<Exercise>& chosen) {
   bool good = true;
   for (const Exercise& e : chosen) {
@@ -260,7 +264,7 @@ int prove(const std::vector<Exercise>& chosen) {
   return good ? 0 : 1;
 }
 
-/// `words`: nothing, or a command and the exercises that it is for.
+/// Runs a command. `words` are empty, or the command and the exercises that it is for.
 int learn(const LearnOptions& options, std::vector<std::string> words) {
   const std::vector<Exercise> all = read_exercises();
   const std::string command = words.empty() ? "" : words[0];

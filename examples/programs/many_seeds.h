@@ -1,5 +1,5 @@
-// train --seeds 1-10: a run with several seeds, several at a time; the worst and the median outcome. With --out_dir the
-// runs are kept, and the same command goes on where it was stopped.
+// train --seeds 1-10: trains with several seeds, several at a time, and prints the worst and the median outcome. With
+// --out_dir the runs are kept, and the same command resumes runs that were stopped.
 #pragma once
 
 #include <algorithm>
@@ -24,15 +24,16 @@
 
 namespace mote {
 
-/// The value in the middle; of an even number, the mean of the two; of none, NaN.
+/// The median: the number in the middle, or the mean of the two in the middle. It is NaN if there are no numbers.
 inline double median(std::vector<double> x) {
   if (x.empty()) return NAN;
   std::sort(x.begin(), x.end());
   return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
-/// Trains with one seed, or goes on where its folder stands. Returns the line of a table, and its score: the share of
-/// right answers, or a loss; nothing if a signal stopped it, saved if it is kept.
+/// Trains with one seed, or resumes the run in the folder of that seed. Returns the line of a table and the run's
+/// score, which is the share of right answers, or a loss if answers are not graded. Returns nothing if a signal
+/// stopped the run. A run with a folder is then saved.
 inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings settings, const Task& task, Index seed) {
   settings.run.seed = seed;
   const std::string folder = settings.run.folder.empty() ? "" : settings.run.folder + "/seed-" + std::to_string(seed);
@@ -61,9 +62,9 @@ inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings setting
            answers ? answers->fraction() : loss}};
 }
 
-/// Trains with every seed from `first` to `last`, `jobs` at a time, each on a thread, and prints what came of each,
-/// worst and median. Returns whether all came to what the task states of its own settings; with others it states
-/// nothing. Errors: those of a run that failed.
+/// Trains with every seed from `first` to `last`, `jobs` at a time, each on a thread. Prints the outcome of each seed,
+/// the worst and the median. Returns whether all seeds reach the outcome that the task states. With settings other
+/// than the task's own the task states nothing, and the result is true. Errors: those of a run that failed.
 inline bool train_seeds(const RunSettings& settings, const Task& task, Index first, Index last, Index jobs) {
   const TableRow titles{"seed", "  loss", "  right", "seconds"};
   std::cout << settings.task << ": " << task.description() << "\n\n" << table_line(titles, titles) << std::flush;
@@ -80,7 +81,7 @@ inline bool train_seeds(const RunSettings& settings, const Task& task, Index fir
         scores.push_back(trained->second);
         std::cout << table_line(trained->first, titles, "lrrr") << std::flush;
       } catch (const Error& e) {
-        next = last + 1;  // the others end with the seeds that they have
+        next = last + 1;  // the other threads finish the seeds that they have begun
         throw Error("the run with seed " + std::to_string(seed) + " failed: " + e.what());
       }
     }

@@ -1,5 +1,4 @@
-// A trained GPT from wherever it lies: a run of train, nanoGPT's ckpt.pt, a folder of Hugging Face's, llm.c's file, or
-// weights alone.
+// Opens a trained GPT: a run of train, nanoGPT's ckpt.pt, a folder of Hugging Face's, llm.c's file, or weights alone.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +15,26 @@
 
 namespace mote {
 
-/// A model, the task it was trained on, if it was one of ours, and the tokenizer, if its tokens are a text's.
+/// A model, with its task and its tokenizer if they are known. `task` is null unless a run of train made the model.
+/// `tokenizer` is null unless the model's tokens are those of a text.
 struct OpenedModel {
   GPT model;
   std::shared_ptr<const Task> task = nullptr;
   std::shared_ptr<const Tokenizer> tokenizer = nullptr;
 };
 
-/// A trained model, its averaged weights where the run has them, and its task.
+/// Opens a checkpoint of a run, with its task. If the run has averaged weights, the model has the averages.
 inline OpenedModel open_checkpoint(const std::string& path) {
   const RunSettings settings = read_settings(SafetensorsFile(path));
   const std::shared_ptr<const Task> task = settings.make_task();
   GPT model = settings.new_model(*task, Init::none(Generator(0)));
   load_weights(model, path);
   if (settings.recipe.ema_decay > 0) load_weights(model, path, "ema");
-  return {std::move(model), task, {task, task->tokenizer()}};  // the task's own
+  return {std::move(model), task, {task, task->tokenizer()}};  // the tokenizer belongs to the task, and keeps it alive
 }
 
-/// A checkpoint, or the newest in a folder. A run that goes on meanwhile removes its oldest ones.
+/// Opens a checkpoint, or the newest one in a run's folder. If a run that is still training removes that file
+/// meanwhile, the search starts again.
 inline OpenedModel open_run(const std::string& path) {
   check(file_exists(path), "there is no run ", path);
   while (is_folder(path)) {
@@ -51,18 +52,18 @@ inline OpenedModel open_run(const std::string& path) {
 /// The tokenizer in a folder, if there is one. Errors: those of load_tokenizer(); more tokens than the model has.
 inline std::shared_ptr<const Tokenizer> tokenizer_in(const std::string& folder, Index vocab_size) {
   std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(folder);
-  check(!tokenizer || tokenizer->vocab_size() <= vocab_size, folder, " has ", tokenizer ? tokenizer->vocab_size() : 0,
-        " tokens, which is more than the model has, ", vocab_size);
+  check(!tokenizer || tokenizer->vocab_size() <= vocab_size, "the tokenizer in ", folder, " has ",
+        tokenizer ? tokenizer->vocab_size() : 0, " tokens, but the model only ", vocab_size);
   return tokenizer;
 }
 
-/// The folder that a file lies in; a folder itself.
+/// The folder that a file lies in. A folder is returned as it is.
 inline std::string folder_of(const std::string& path) {
   return is_folder(path) ? path : detail::split_path(path).first;
 }
 
 enum class ModelKind { run, nanogpt, huggingface, llmc, weights };
-/// What lies at a path. Errors: nothing, or nothing with weights.
+/// The kind of model at a path. Errors: there is no file, or the file has no weights.
 inline ModelKind kind_of_model(const std::string& path) {
   check(file_exists(path), "there is no model ", path);
   if (is_folder(path)) {
@@ -82,7 +83,8 @@ inline ModelKind kind_of_model(const std::string& path) {
   return saved_setting(SafetensorsFile(path), "general.task") ? ModelKind::run : ModelKind::weights;
 }
 
-/// Sets a model's weights from a state. Of learned positions the first ones are taken where the model has fewer.
+/// Sets a model's weights from a state dict. If the model has fewer learned positions than the state, the first ones
+/// are taken.
 inline void take_weights(GPT& model, StateDict state, const NameTable& names, const std::string& what) {
   for (StateEntry& e : state) {
     const bool positions = e.name.ends_with("wpe.weight") && e.shape.rank() == 2 && e.other.empty();
@@ -94,8 +96,8 @@ inline void take_weights(GPT& model, StateDict state, const NameTable& names, co
   load_state_dict(model, state, {.names = names}, what);
 }
 
-/// Sets a model's weights from a file that has nothing else: under mote's names, nanoGPT's or Hugging Face's. Errors:
-/// it fits under none of them; what does not fit under mote's is named.
+/// Sets a model's weights from a file that has only weights, under mote's names, nanoGPT's or Hugging Face's. Errors:
+/// the weights fit under none of these names; the message says what does not fit under mote's names.
 inline void take_weights_alone(GPT& model, const std::string& path) {
   const bool torch = !path.ends_with(".safetensors");
   const std::optional<SafetensorsFile> file = torch ? std::nullopt : std::optional<SafetensorsFile>(path);

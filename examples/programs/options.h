@@ -1,5 +1,5 @@
-// Options of the example programs, from the fields of configs: names, defaults, help, one-line errors; given on the
-// command line, and in a file.
+// Options of the example programs. Names, defaults and help come from the fields of configs. Options are given on the
+// command line or in a file. An error is one line.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@
 
 namespace mote {
 
-/// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
-/// that begins with -- is only taken after =.
+/// The options and words that a program was given. An option is --name value or --name=value. An option that is true
+/// or false may also be --name alone. A value that begins with -- is only taken after =.
 struct CommandLine {
   struct Given {
     std::string name, value = {};
     bool has_value = false;
-    std::string where = {};  ///< as errors begin, before the name: "--", or "FILE:3: "; "": it is a word alone
-    bool separate = false;   ///< the value is a word of its own
+    std::string where = {};  ///< what errors say before the name: "--", or "FILE:3: "; "" for a word that is no option
+    bool separate = false;   ///< the value is a word of its own, not behind =
   };
   std::string program;
   std::vector<Given> given = {};
@@ -60,10 +60,11 @@ struct CommandLine {
     return fallback;
   }
 
-  /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
-  /// stand in quotes, True and False are true and false, None is as if not given, 5 * 8 is 40; decay_lr is a schedule.
-  /// Where both name an option, the command line wins. Errors: a UsageError that names file and line, of all lines at
-  /// once; also of another file or run.
+  /// Adds the options in a file, in which each line is key = value, as in nanoGPT's config files. # begins a comment,
+  /// and texts may stand in quotes. True and False are true and false, None leaves the option out, and 5 * 8 is 40.
+  /// decay_lr = True is the schedule cosine, and False is constant. An option that is also on the command line is not
+  /// taken from the file. Errors: one UsageError that names the file and the line of every mistake. The options config
+  /// and resume are mistakes in a file.
   void add_file(const std::string& path) {
     std::string text = checked_usage([&] { return read_file(path, 1 << 20); });
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
@@ -83,8 +84,8 @@ struct CommandLine {
     given.insert(given.begin(), lines.begin(), lines.end());
   }
 
-  /// Gives back the words that stand behind an option of these names, which are true or false alone, and are neither:
-  /// `--diagnose copy` is --diagnose and copy.
+  /// Separates words from options that are true or false, whose names are `flags`. A word behind such an option that
+  /// is neither true nor false is not its value, so `--diagnose copy` is --diagnose and copy.
   void split_flags(const std::vector<std::string>& flags) {
     std::vector<Given> all;
     for (const Given& g : given) {
@@ -104,7 +105,7 @@ struct CommandLine {
     const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
   }
-  /// Whole numbers with a * between them as their product; any other text as it is.
+  /// The product of whole numbers that have * between them. Any other text is returned as it is.
   static std::string product(const std::string& text) {
     Index result = 1;
     std::istringstream in(text);
@@ -117,7 +118,7 @@ struct CommandLine {
     }
     return text.find('*') == text.npos ? text : std::to_string(result);
   }
-  /// A line as an option, without a name if it gives none.
+  /// The option on a line of a file. Its name is empty if the line has no option.
   static Given setting(const std::string& line, const std::string& where) {
     const std::string all = trimmed(line);
     if (all.empty() || all[0] == '#') return {};
@@ -125,48 +126,50 @@ struct CommandLine {
     const std::string key = trimmed(all.substr(0, equals));
     const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
     if (key.empty() || !word || equals == all.npos)
-      throw UsageError(where + "a line is key = value, or a comment that begins with #");
+      throw UsageError(where + "a line must be key = value, or a comment that begins with #");
 
     std::string value = trimmed(all.substr(equals + 1));
     if (!value.empty() && (value[0] == '\'' || value[0] == '"')) {  // a # in quotes begins no comment
       const std::size_t end = value.find(value[0], 1);
       if (end == value.npos) throw UsageError(where + "a quote is not closed");
       const std::string rest = trimmed(value.substr(end + 1));
-      if (!rest.empty() && rest[0] != '#') throw UsageError(where + "behind a quote stands " + rest);
+      if (!rest.empty() && rest[0] != '#')
+        throw UsageError(where + "after the closing quote only a comment may follow, not " + rest);
       return {key, value.substr(1, end - 1), true, where};
     }
     value = trimmed(value.substr(0, value.find('#')));
     if (value.empty()) throw UsageError(where + key + " has no value");
     if (value == "None") return {};
     if (value == "True" || value == "False") value[0] = static_cast<char>(std::tolower(value[0]));
-    if (key == "decay_lr" && (value == "true" || value == "false"))  // nanoGPT's word for it
+    if (key == "decay_lr" && (value == "true" || value == "false"))  // nanoGPT's setting for the schedule
       return {"schedule", value == "true" ? "cosine" : "constant", true, where};
     return {key, product(value), true, where};
   }
 };
 
-/// Options of one program, in groups. Every field of a group's config is an option, its value the default.
+/// Options of one program, in groups. Every field of a group's config is an option with the field's value as default.
 class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
   std::string note = {};     ///< the end of the help
-  std::string context = {};  ///< of the error for an unknown option: "unknown option --window for --task repeat"
+  std::string context = {};  ///< added to an unknown option's error: "unknown option --window for --task repeat"
 
-  /// Adds all fields of `config`, which receives the values and must outlive this. The help prints `title` above them.
+  /// Adds all fields of `config`, which receives the values and must outlive this object. The help prints `title`
+  /// above them.
   template <class Config>
   void add(const std::string& title, Config& config) {
     add(
         title, [&config] { return fields(config); },
         [&config](const std::string& name, const std::string& text) { set_field(config, name, text); });
   }
-  /// Adds a group whose config does not exist yet: functions that list its fields and take a value.
+  /// Adds a group without a config. `fields` lists its fields, and `set` takes the text of a value.
   void add(const std::string& title, const std::function<std::vector<Field>()>& fields,
            const std::function<void(const std::string& name, const std::string& text)>& set) {
     groups_.push_back({title, fields, set});
   }
 
-  /// Takes what was given; false if that asks for --help, which is then printed. Errors: a UsageError with all
-  /// mistakes.
+  /// Sets the options that were given. If --help is among them, prints the help and returns false. Errors: one
+  /// UsageError with all mistakes.
   [[nodiscard]] bool parse(const CommandLine& line) const {
     std::string problems;
     std::set<std::string> seen;
@@ -205,7 +208,7 @@ class Options {
       throw UsageError(g.where + e.what());
     }
   }
-  /// The field of this name and its group, or null.
+  /// The group that has a field of this name, and the field. The group is null if there is none.
   std::pair<const Group*, Field> find(const std::string& name) const {
     for (const Group& group : groups_)
       for (const Field& f : group.fields())
@@ -236,7 +239,7 @@ class Options {
     for (const Group& group : groups_) {
       rows.push_back({"\n" + group.title});
       for (const Field& f : group.fields())
-        if (f.use.needs.empty())  // else it has no effect beside the others
+        if (f.use.needs.empty())  // otherwise the option has no effect with the other settings
           rows.push_back({"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" +
                                                readable_text(f.value, "") + "]"});
     }

@@ -1,4 +1,5 @@
-// run_program, the main() of every lesson and program: settings first, errors as one line, output that arrived.
+// run_program, the main() of every lesson and program. It checks the environment, prints errors as one line, and makes
+// sure that the output arrives.
 #pragma once
 
 #include <cerrno>
@@ -23,17 +24,17 @@
 
 namespace mote {
 
-/// A mistake in the command line or in the environment: exit code 2.
+/// A mistake in the command line or in the environment. It ends the program with exit code 2.
 struct UsageError : Error {
   using Error::Error;
 };
 
-/// What was printed did not arrive.
+/// Standard output could not be written.
 struct OutputError : Error {
   using Error::Error;
 };
 
-/// Runs what depends on options alone: an error in it is the caller's.
+/// Runs code that depends on options alone. An Error in it becomes a UsageError, because the user made the mistake.
 template <class Body>
 decltype(auto) checked_usage(const Body& body) {
   try {
@@ -45,7 +46,7 @@ decltype(auto) checked_usage(const Body& body) {
 
 [[noreturn]] inline void fail_output() {
 #ifdef __unix__
-  // What failed was some time ago: a line more asks for the reason again.
+  // The write that failed may be long ago, and errno is 0 then. Writing one more line sets errno again.
   [[maybe_unused]] const auto lost = errno == 0 ? write(STDOUT_FILENO, "\n", 1) : 0;
 #endif
   throw OutputError(std::string("cannot write to standard output") + (errno ? ": " : "") +
@@ -58,29 +59,30 @@ inline bool on_terminal() {
   return isatty(STDOUT_FILENO) != 0 && (!kind || std::strcmp(kind, "dumb") != 0);
 }
 
-/// Errors: what was printed so far is lost, because standard output is closed or full.
+/// Flushes standard output. Errors: what was printed so far is lost, because standard output is closed or full.
 inline void flush_output() {
   errno = 0;
   std::cout.flush();
   if (std::fflush(stdout) != 0 || !std::cout.good() || std::ferror(stdout) != 0) fail_output();
 }
 
-/// Ends the program as this signal does where nobody handles it: exit code 130 for SIGINT and 143 for SIGTERM in a
-/// shell, and a script that started it stops, too.
+/// Ends the program with a signal's default action. In a shell the exit code is 130 for SIGINT and 143 for SIGTERM,
+/// and a script that started the program stops as well.
 [[noreturn]] inline void end_by_signal(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
   std::exit(128 + signal);
 }
 
-/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code `failure`, a UsageError
-/// 2. The environment is checked before anything is printed, and at the end that all of it has arrived.
+/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code `failure`. A UsageError
+/// gives exit code 2. The environment is checked before anything is printed. At the end the output is flushed, and
+/// output that did not arrive is an error.
 template <class Body>
 int run_program(const char* name, const Body& body, int failure = 1) {
   try {
 #ifdef __unix__
-    std::signal(SIGXFSZ, SIG_IGN);                           // a file above the limit on sizes is an error, not the end
-    if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();  // closed: the next file opened would take its place
+    std::signal(SIGXFSZ, SIG_IGN);                           // a file above the size limit is then an error
+    if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();  // if closed, the next opened file would be stdout
 #endif
     checked_usage([] {
       settings();
@@ -94,7 +96,7 @@ int run_program(const char* name, const Body& body, int failure = 1) {
     return 2;
   } catch (const OutputError& e) {
 #ifdef __unix__
-    pollfd output{STDOUT_FILENO, POLLOUT, 0};  // a pipe that nobody reads any more: as if the signal were not ignored
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};  // without a reader the program ends as SIGPIPE would have ended it
     if (poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0) end_by_signal(SIGPIPE);
 #endif
     std::cerr << name << ": " << e.what() << "\n";

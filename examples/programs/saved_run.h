@@ -1,4 +1,4 @@
-// What the programs know of a run of a GPT on a task: its settings, which a checkpoint has.
+// RunSettings, the settings of a run of a GPT on a task, and how they are read from a checkpoint.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace mote {
 
-/// The settings of a run.
+/// The settings of a run of a GPT on a task.
 struct RunSettings {
   std::string task = "copy", state = {};  ///< state: what a checkpoint kept of the task
   FieldValues task_values = {};
@@ -23,12 +23,12 @@ struct RunSettings {
   bool use_cache = true;                 ///< whether answers are generated with a cache of keys and values
   std::function<void(GPT&)> begin = {};  ///< sets the weights that a new run begins with, if they are not drawn
 
-  /// A task's own. Errors: no such task, options that it rejects.
+  /// The settings that a task with these options has for itself. Errors: no such task, options that the task rejects.
   RunSettings(const std::string& name, const FieldValues& values, const std::string& kept = {})
       : task(name), state(kept), task_values(values), recipe(task_recipe(task, values)) {}
 
   OwnedTask make_task() const { return mote::make_task(task, task_values, state); }
-  /// Whether training and model are as the task has them: what it states is about these.
+  /// Whether training and model have the task's own settings. The outcome that the task states is for these settings.
   bool own() const {
     Recipe stated = task_recipe(task, task_values);
     const FieldValues sizes = std::exchange(stated.config, {});
@@ -37,12 +37,13 @@ struct RunSettings {
     return fields(here) == fields(stated) && fields(gpt_config(sizes_here, 1, 1)) == fields(gpt_config(sizes, 1, 1));
   }
   std::vector<Field> task_fields() const { return task_options(task, task_values); }
-  /// Of the model's config all but what the task determines.
+  /// The fields of the model's config, except vocab_size and block_size, which the task determines.
   std::vector<Field> model_fields() const {
     std::vector<Field> all = fields(gpt_config(recipe.config, 1, 1));
     std::erase_if(all, [](const Field& f) { return f.name == "vocab_size" || f.name == "block_size"; });
     return all;
   }
+  /// Sets a field of the model's config. Errors: those of gpt_config(); then nothing has changed.
   void set_model(const std::string& name, const std::string& text) {
     FieldValues config = recipe.config;
     config.emplace_back(name, text);
@@ -64,8 +65,8 @@ inline bool is_task(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-/// The settings that these are the texts of, by group and name, all of them or some; what is missing is the default.
-/// The task's text lies at `text`, if that is given, and `state` is what was kept of the task.
+/// The settings of a run from texts by group and name, such as "training.batch_size". A setting that is missing has
+/// its default. `state` is what a checkpoint kept of the task. `text`, if it is given, is the path of the task's text.
 inline RunSettings read_settings(const FieldValues& saved, const std::string& state, const std::string& text = {}) {
   const auto find = [&](const std::string& group, const std::string& name) -> const std::string* {
     const std::string full = group + "." + name;
@@ -90,8 +91,8 @@ inline RunSettings read_settings(const FieldValues& saved, const std::string& st
   return s;
 }
 
-/// Those that a checkpoint keeps; one that mote did not have yet when it was saved is the default. Errors: one sentence
-/// with the file; data that are a program's own.
+/// The settings of a run from its checkpoint. A setting that mote did not have yet when the checkpoint was saved has
+/// its default. Errors: one sentence with the file; a run whose data or model are a program's own.
 inline RunSettings read_settings(const SafetensorsFile& file, const std::string& text = {}) {
   const std::string* const task = saved_setting(file, "general.task");
   check(task, file.name(), " is not a checkpoint of a run: the setting 'task' is missing");

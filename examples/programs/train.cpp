@@ -1,5 +1,5 @@
-// Trains a GPT on a task and shows what it learned: the falling loss, answers to unseen questions, what its heads look
-// at; keeps it in a folder, with a report.
+// Trains a GPT on a task and shows what it learned: the falling loss, answers to unseen questions, what its heads
+// attend to. With --out_dir it keeps the run in a folder, with a report.
 #include <unistd.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ using namespace mote;
 
 namespace {
 
-/// Options that are no settings of the run.
+/// The options of this program that are not settings of the run.
 struct Command {
   std::string task = "copy", out_dir, resume, init_from, from, config, seeds;
   Index jobs = 1;
@@ -43,8 +43,8 @@ struct Command {
   }
 };
 
-/// The model before training. Errors, all of them the user's: what the settings cannot be, alone, together or beside
-/// the run to resume.
+/// The model before training. All settings are checked. Errors, all caused by the user: settings that are invalid
+/// alone or together, or that contradict the run to resume.
 GPT new_model(const Task& task, const RunSettings& settings) {
   GPT made = settings.new_model(task, Generator(settings.run.seed));
   RunOptions trial = settings.run;
@@ -66,7 +66,7 @@ void report(const Run& run) {
   }
 }
 
-/// Trains and prints what is reported; false once a signal came or nobody receives it any more.
+/// Trains and prints the reports. Returns false if a signal came, or if standard output cannot be written any more.
 bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
   const bool terminal = on_terminal();
   Progress progress(std::cout, terminal, log_interval.value_or(0), tokens_per_step);
@@ -85,14 +85,14 @@ bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
   return ended;
 }
 
-/// Says that a run was stopped, and ends the program as the signal does. Errors: nobody receives it.
+/// Says that a run was stopped, and ends the program by that signal. Errors: standard output cannot be written.
 [[noreturn]] void end_stopped(std::optional<Run>& run, int signal) {
   const bool kept = !run->options().folder.empty();
   const std::string stopped =
       kept ? "stopped after step " + std::to_string(run->steps()) + "; go on with --resume " + run->options().folder
            : "stopped; nothing was kept: --out_dir FOLDER keeps a run";
   if (kept && std::cout) report(*run);
-  run.reset();  // its lock is removed
+  run.reset();  // removes the lock of its folder
   std::cout << stopped << "\n";
   try {
     flush_output();
@@ -140,7 +140,7 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   const Index tokens = task.batch(settings.recipe.batch_size, Split::train, Generator(0)).ids.numel();
   const StopSignal stop;
 #ifdef SIGPIPE
-  if (!settings.run.folder.empty()) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before it has saved
+  if (!settings.run.folder.empty()) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before the run is saved
 #endif
   const auto begin = std::chrono::steady_clock::now();
   if (!train(*run, command.log_interval, tokens * settings.recipe.gradient_accumulation_steps))
@@ -152,7 +152,7 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   return 0;
 }
 
-/// What keeps the model from learning, if something does. Returns 1 then.
+/// Prints what keeps the model from learning. Returns 1 if anything does, otherwise 0.
 int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
   const Generator batches = run_stream(settings.run.seed, Draws::batches);
   const Batch batch = task.batch(settings.recipe.batch_size, Split::train, batches);
@@ -168,7 +168,8 @@ int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
   return found.find("LOOK") == found.npos ? 0 : 1;
 }
 
-/// A table of all tasks: what comes of their own settings, in how many steps and seconds, and what guesses get right.
+/// Prints a table of all tasks: the outcome with their own settings, the steps and seconds of training, and the share
+/// of answers that guesses get right.
 int list_tasks() {
   std::vector<TableRow> rows{{"task", "outcome", "chance", "steps", "seconds", "what there is to learn"}};
   for (const std::string& name : task_names()) {
@@ -207,7 +208,8 @@ int run_command(int argc, char** argv) {
   std::shared_ptr<const Task> task;
   GPT model = checked_usage([&] {
     if (!command.seeds.empty()) {
-      check(command.resume.empty() && !line.has("seed"), "--seeds is for new runs, and instead of --seed");
+      check(command.resume.empty() && !line.has("seed"),
+            "--seeds begins new runs, one for each seed: without --resume and --seed");
       check(!line.has("log_interval"), "--log_interval is for one run: without --seeds");
       check(command.jobs >= 1 && command.jobs <= 1000, "jobs ", command.jobs, " must be 1 to 1000");
       seeds = read_seeds(command.seeds);

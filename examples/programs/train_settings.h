@@ -16,8 +16,8 @@
 
 namespace mote {
 
-/// The settings of a model that are for toy models, not for files of others or for programs; and the preset that they
-/// start from.
+/// The options of `train` for the model, and the preset that they start from. Settings that only files of other
+/// projects or other programs need are left out.
 inline std::vector<Field> model_options(const RunSettings& settings) {
   std::string preset = "default";
   for (const auto& [name, text] : settings.recipe.config)
@@ -48,8 +48,8 @@ inline void add_to(Options& options, RunSettings& s) {
   options.context = " for --task " + s.task;
 }
 
-/// What `train` was given, the lines of --config included; `own` are its options beside a run's. --text FILE says which
-/// task it is, and so does a bare name.
+/// Reads the command line of `train`, with the lines of its --config. `own` are the options that are not settings of a
+/// run. A bare word is the name of a task. --text FILE chooses the task text.
 inline CommandLine read_command_line(int argc, char** argv, const std::vector<Field>& own) {
   CommandLine line(argc, argv);
   std::vector<std::string> flags;
@@ -72,7 +72,8 @@ inline CommandLine read_command_line(int argc, char** argv, const std::vector<Fi
   return line;
 }
 
-/// The settings of the run to resume. Errors: options that contradict it are the user's, the rest its checkpoint's.
+/// The settings of the run to resume. Errors: an option that contradicts the run is a UsageError; others are those of
+/// its checkpoint.
 inline RunSettings resumed_settings(const CommandLine& line, const std::string& resume) {
   checked_usage([&] {
     check(!line.has("out_dir"), "--out_dir begins a run and --resume goes on with one: give one of them");
@@ -89,8 +90,8 @@ inline RunSettings resumed_settings(const CommandLine& line, const std::string& 
   return settings;
 }
 
-/// A task's own settings, with its options, on which the other defaults depend. What cannot be is left to
-/// Options::parse(), which says where it was given.
+/// The settings of a new run. The task's options are taken first, because other defaults depend on them. If they are
+/// invalid, they are left out here, and Options::parse() reports them with the place where they were given.
 inline RunSettings new_settings(const CommandLine& line) {
   FieldValues values;
   const std::string task = line.peek("task", "copy");
@@ -103,7 +104,8 @@ inline RunSettings new_settings(const CommandLine& line) {
   }
 }
 
-/// The task of a run that begins with a model of its own, which has these texts' vocabulary, if it has one.
+/// Options of the task by which a run gets the vocabulary of the model that it begins with. `path` is where that
+/// vocabulary lies.
 inline FieldValues vocabulary_values(const CommandLine& line, const std::string& path, const Tokenizer* tokenizer,
                                      Index vocab_size) {
   FieldValues values;
@@ -114,8 +116,9 @@ inline FieldValues vocabulary_values(const CommandLine& line, const std::string&
   return values;
 }
 
-/// A new run that begins with the weights of a model, on data and with settings of its own. Its model is as large, and
-/// of the same kind; a text has its vocabulary. Of weights alone the sizes are options.
+/// The settings of a new run that begins with the weights of a model, --init_from. Its data and its training are its
+/// own. The kind and the sizes of the model are those of the given model, and a text is encoded with its vocabulary.
+/// If the file has only weights, options give the sizes.
 inline RunSettings fine_tuning_settings(const CommandLine& line, const std::string& path) {
   checked_usage([&] {
     check(!line.has("resume") && !line.has("from"), "--init_from begins a run: without --resume and --from");
@@ -158,12 +161,12 @@ inline RunSettings fine_tuning_settings(const CommandLine& line, const std::stri
   return settings;
 }
 
-/// Where another trainer has come to with a model: nanoGPT's ckpt.pt, in a folder or itself.
+/// Reads nanoGPT's ckpt.pt. `path` is that file, or a folder that holds it.
 inline TorchValue imported_checkpoint(const std::string& path) {
   return load_torch(is_folder(path) ? path + "/ckpt.pt" : path);
 }
 
-/// nanoGPT's folder of this dataset, near its ckpt.pt or here; "": there is none.
+/// nanoGPT's folder of a dataset, near its ckpt.pt or in the current folder, or "" if there is none.
 inline std::string dataset_folder(const std::string& from, const std::string& dataset) {
   if (dataset.empty()) return "";
   const std::string out = folder_of(from);
@@ -172,13 +175,14 @@ inline std::string dataset_folder(const std::string& from, const std::string& da
   return "";
 }
 
-/// The text and the vocabulary of a file that nanoGPT itself has saved, as options of the task. meta.pkl lies beside
-/// the file, beside the text, or in nanoGPT's folder of the dataset. Errors: no text; a vocabulary of another size.
+/// Options of the task for a ckpt.pt that nanoGPT itself has saved: its text and its vocabulary. meta.pkl lies beside
+/// ckpt.pt, beside the text, or in nanoGPT's folder of the dataset. Errors: no text; a vocabulary of another size.
 inline FieldValues imported_text(const CommandLine& line, const std::string& from, const NanogptSettings& its) {
   const std::string data = dataset_folder(from, its.dataset);
   const bool tokens = !data.empty() && file_exists(data + "/train.bin") && file_exists(data + "/val.bin");
   const std::string text = line.peek("text", tokens ? data : "");
-  check(!text.empty(), from, " does not have its text: give it by --text, a file or nanoGPT's folder with train.bin");
+  check(!text.empty(), from,
+        " does not contain its text: give it by --text, a file or nanoGPT's folder with train.bin");
   FieldValues values{{"task.text", text}};
   if (line.has("tokenizer")) {
     if (!TextOptions{.tokenizer = line.peek("tokenizer", "")}.kind())
@@ -190,18 +194,19 @@ inline FieldValues imported_text(const CommandLine& line, const std::string& fro
     const std::string meta = folder + "/meta.pkl";
     if (folder.empty() || !file_exists(meta)) continue;
     const Index known = load_nanogpt_tokenizer(meta)->vocab_size();
-    check(known == its.vocab_size, meta, " has ", known, " characters, and the model has ", its.vocab_size,
-          ": it is another text's");
+    check(known == its.vocab_size, meta, " has ", known, " characters, but the model has ", its.vocab_size,
+          ": it belongs to another text");
     values.emplace_back("task.tokenizer", meta);
     return values;
   }
   check(its.vocab_size < 50257, from, " has a vocabulary of ", its.vocab_size,
-        " tokens, as GPT-2's: --tokenizer FOLDER ", "gives it, with vocab.json and merges.txt");
+        " tokens, like GPT-2's: give the folder of its vocab.json and merges.txt by --tokenizer");
   std::cout << "there is no meta.pkl: its characters are numbered as those of " << text << "\n";
   return values;
 }
 
-/// The settings of a new run that goes on from there. Errors: options that would give its tokens other ids.
+/// The settings of a new run that goes on from nanoGPT's ckpt.pt, --from. Errors: options that would give its tokens
+/// other ids or other lengths.
 inline RunSettings imported_settings(const CommandLine& line, const std::string& from) {
   checked_usage([&] {
     check(!line.has("resume"), "--resume goes on with a run and --from begins one: give one");
@@ -224,13 +229,13 @@ inline RunSettings imported_settings(const CommandLine& line, const std::string&
       const bool free = f.use.may_change || (f.name == "tokenizer" && !its.own);
       const std::string wanted = line.peek(f.name, "true");
       check(free || !line.has(f.name) || wanted == f.value, "--", f.name, " ", wanted, ": the run has ", f.value,
-            ", and its tokens would get other ids or other lengths");
+            ", and another value would give its tokens other ids or lengths");
     }
   });
   return settings;
 }
 
-/// The settings of a run that goes on or begins, before its options are taken.
+/// The settings of a new or a resumed run before the options of the command line are applied.
 inline RunSettings settings_of(const CommandLine& line) {
   const std::string resume = line.peek("resume", ""), from = line.peek("from", ""), begin = line.peek("init_from", "");
   RunSettings settings = !begin.empty()   ? fine_tuning_settings(line, begin)
@@ -238,7 +243,7 @@ inline RunSettings settings_of(const CommandLine& line) {
                          : resume.empty() ? checked_usage([&] { return new_settings(line); })
                                           : resumed_settings(line, resume);
   settings.run.folder = line.peek("out_dir", resume);
-  settings.run.fresh = resume.empty() && !line.has("seeds");  // a folder of seeds goes on
+  settings.run.fresh = resume.empty() && !line.has("seeds");  // with --seeds, a folder that is there is resumed
   return settings;
 }
 

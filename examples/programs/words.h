@@ -1,4 +1,4 @@
-// Words of a command line without options: read_words, and the seeds that one of them may be.
+// read_words, for command lines of words without options, and read_seeds, for a word that is a range of seeds.
 #pragma once
 
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace mote {
 
-/// "1-10", or one seed. Errors: another text, which the message says is this word's.
+/// Reads a range of seeds such as "1-10", or one seed. Errors, which begin with `word`: another text.
 inline std::pair<Index, Index> read_seeds(const std::string& text, const std::string& word = "--seeds") {
   const std::size_t dash = text.find('-');
   Index first = 0, last = 0;
   detail::read_field(word.c_str(), text.substr(0, dash), first);
   detail::read_field(word.c_str(), dash == text.npos ? text : text.substr(dash + 1), last);
   check(first >= 0 && first <= last, word, " ", text, " must be two seeds, the lower one first: 1-10");
-  check(last <= 1'000'000'000'000'000'000, word, " ", text, " must end at 1000000000000000000");
+  check(last <= 1'000'000'000'000'000'000, word, " ", text, " must end at 1000000000000000000 at most");
   return {first, last};
 }
 
-/// The first and the last of "1-10", or one seed, at most 4,000,000: a thousand times as many fit into 32 bits.
+/// The first and the last seed of a word such as "1-10". read_words() takes seeds up to 4,000,000, because programs
+/// multiply seeds by 1000, and the product must fit into 32 bits.
 using Seeds = std::pair<Index, Index>;
 
-/// Reads a command line's words in their order. A word that is not given keeps its value. Errors: a word that is not
-/// what it is read into, or one too many, with `usage` behind them.
+/// Reads the words of a command line into `values`, in order. A value without a word stays as it is. Errors: a word
+/// that cannot be read into its value, an option, one word too many; `usage` stands at the end of the message.
 template <class... Values>
 void read_words(int argc, char** argv, const std::string& usage, Values&... values) {
   int i = 0;
@@ -35,7 +36,7 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
     check(argv[i][0] != '-', argv[i], " is an option, not a word");
     if constexpr (std::is_same_v<decltype(value), Seeds&>) {
       value = read_seeds(argv[i], word);
-      check(value.second <= 4'000'000, "seed ", value.second, " is above 4000000");
+      check(value.second <= 4'000'000, "seed ", value.second, " must be at most 4000000");
     } else {
       detail::read_field(word.c_str(), argv[i], value);
     }

@@ -12,21 +12,22 @@
 
 namespace mote::tutorials::ai_engineering {
 
-/// return_weights=True of the lesson: attn(x, return_weights) also returns the weights.
+/// Stands for return_weights=True of the lesson: attn(x, return_weights) also returns the attention weights.
 struct ReturnWeights {};
 inline constexpr ReturnWeights return_weights;
 
-/// out_dropout(out_proj(merge(attn_dropout(softmax(causal(q k^T / sqrt(d_head)))) v))) with q | k | v = qkv_proj(x):
-/// x [B, T, d_model] -> [B, T, d_model], T up to max_context_length; with return_weights also the weights
-/// [B, n_heads, T, T] after dropout, through which gradients flow.
-/// mote's SelfAttention with {.dropout = attn_dropout}, {.resid_dropout = out_dropout, .block_size =
-/// max_context_length} computes the same to rounding.
-/// Errors: sizes below 1, a d_model that n_heads does not divide; x of another rank or width, T above the longest.
+/// The lesson's multi-head self-attention: out_dropout(out_proj(merge(attn_dropout(softmax(causal(q k^T /
+/// sqrt(d_head)))) v))), where q | k | v = qkv_proj(x). x [B, T, d_model] -> [B, T, d_model], T up to
+/// max_context_length. With return_weights it also returns the weights [B, n_heads, T, T] after dropout, through which
+/// gradients flow. mote's SelfAttention with {.dropout = attn_dropout}, {.resid_dropout = out_dropout, .block_size =
+/// max_context_length} computes the same up to rounding. Errors: sizes below 1, a d_model that n_heads does not
+/// divide; x of another rank or width, T above max_context_length.
 struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index d_model, n_heads, d_head, max_context_length;
   Linear qkv_proj, out_proj;
   Dropout attn_dropout, out_dropout;
-  /// tril(ones), where 0 blocks, cut to the T of each input. A buffer: copied with the module, not trained.
+  /// A lower triangle of ones, in which 0 blocks. Each call uses its first T rows and columns. It is a buffer: copied
+  /// with the module, not trained.
   Array causal_mask;
 
   MultiHeadSelfAttention(Integer width, Integer heads, Integer longest, const Generator& random, Real attn_p = 0.0,
@@ -51,9 +52,10 @@ struct DemoConfig {
   Index seed = 42;
 };
 
-/// lm_head(attn(token_emb(ids) + pos_emb)): ids [B, T] -> logits [B, T, V]; with return_weights also the weights.
-/// Tokens are drawn N(0, 0.02); positions are sinusoidal. mote's AttentionLM draws the same weights and computes the
-/// same to rounding. Errors: those of MultiHeadSelfAttention, ids that are not [B, T].
+/// The lesson's demo model: lm_head(attn(token_emb(ids) + pos_emb)), ids [B, T] -> logits [B, T, V]. With
+/// return_weights it also returns the attention weights. Tokens are drawn N(0, 0.02); positions are sinusoidal. mote's
+/// AttentionLM draws the same weights and computes the same up to rounding. Errors: those of MultiHeadSelfAttention,
+/// ids that are not [B, T].
 struct TinyAttentionLM : Layer<TinyAttentionLM> {
   Embedding token_emb;
   SinusoidalPositions pos_emb;
@@ -75,18 +77,19 @@ struct TinyAttentionLM : Layer<TinyAttentionLM> {
   }
 };
 
-/// Whether weights [..., T, T] are those of a causal model. `future` is the largest sum of a square over the cells
-/// above its diagonal. The lesson asks for less than 1e-5. Rows should sum to 1. Errors: weights that are not squares,
-/// or empty.
+/// Numbers that show whether attention weights [..., T, T] are causal. `future` is the largest sum of absolute weights
+/// above the diagonal of a [T, T] square. The lesson asks for less than 1e-5. smallest_row and largest_row are the
+/// smallest and the largest sum of a row, which should be 1.
 struct Causality {
   double future = 0, smallest_row = 0, largest_row = 0;
 };
+/// Measures the causality of attention weights [..., T, T]. Errors: weights that are not squares, or empty.
 Causality causality(const Array& weights);
-/// The lines that the lesson prints of it.
+/// The lines that the lesson prints about the causality of weights.
 std::string causality_text(const Array& weights);
 
-/// The lesson's heatmap: a line per query, a character per key, in ten steps from ' ' (below 0.1) to '@'. weights
-/// [Tq, Tk]. Errors: another rank.
+/// The lesson's heatmap of weights [Tq, Tk]: a line per query, a character per key, in ten steps from ' ' (below 0.1)
+/// to '@'. Errors: another rank.
 std::string heatmap(const Array& weights);
 
 }  // namespace mote::tutorials::ai_engineering

@@ -1,4 +1,4 @@
-// AttentionLM, the smallest language model with attention: the repeat demo's.
+// AttentionLM, the smallest language model with attention. The repeat demo trains it.
 #pragma once
 
 #include "engine/ops/arithmetic.h"
@@ -9,6 +9,7 @@
 
 namespace mote {
 
+/// The sizes of an AttentionLM.
 struct AttentionLMConfig {
   Index vocab_size = 64;
   Index n_embd = 32;
@@ -26,9 +27,9 @@ struct AttentionLMConfig {
   }
 };
 
-/// head(attn(token(ids) + position)): token embedding drawn N(0, 0.02), sinusoidal positions, one causal attention, a
-/// head with bias. ids [B, T] -> logits [B, T, V]. Errors: T above block_size, n_embd that n_head does not divide,
-/// sizes below 1.
+/// A language model with a single attention layer: head(attn(token(ids) + position)). The token embedding is drawn
+/// N(0, 0.02), positions are sinusoidal, attention is causal, and the head has a bias. ids [B, T] -> logits [B, T, V].
+/// Errors: T above block_size, n_embd that n_head does not divide, sizes below 1.
 struct AttentionLM : Layer<AttentionLM> {
   Embedding token;
   SinusoidalPositions position;

@@ -1,5 +1,6 @@
 // The attention classes of "Build a Large Language Model (From Scratch)", chapter 3, under their names in the book:
-// CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention with weight splits. Same fields, same draws.
+// CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention with weight splits. They have the book's fields and
+// draw the same weights.
 #pragma once
 
 #include <cmath>
@@ -16,8 +17,9 @@
 
 namespace mote::tutorials::book {
 
-/// softmax(q k^T / sqrt(d), where `mask` is 0) v, as in the chapter. Scores above the diagonal become -infinity before
-/// they are scaled. Dropout acts on the weights. q, k, v [..., T, d]; mask [L, L] with L >= T, 1 = blocked.
+/// The chapter's attention: dropout(softmax(masked(q k^T) / sqrt(d))) v. Scores where `mask` is 1 become -infinity
+/// before they are scaled. q, k, v [..., T, d]. mask [L, L] with L >= T, of which the first T rows and columns are
+/// used.
 inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& values, const Array& mask,
                      const Dropout& dropout) {
   const Index num_tokens = queries.size(-2);
@@ -28,25 +30,27 @@ inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& va
   return matmul(dropout(attn_weights), values);
 }
 
-/// The buffer of the classes below: ones above the diagonal, [context_length, context_length].
+/// The mask of the classes below, with ones above the diagonal, [context_length, context_length].
 inline Array blocked_future(Index context_length) {
   return triu(Array::full({context_length, context_length}, 1), 1).array();
 }
 
-/// Returns d_out. Errors: a size below 1.
+/// Checks the sizes of a layer, and returns d_out. Errors: a size below 1.
 inline Index checked_width(const char* who, Index d_in, Index d_out, Index context_length) {
-  check_in(who, d_in >= 1 && d_out >= 1 && context_length >= 1, "d_in ", d_in, ", d_out ", d_out,
-           " and context_length ", context_length, " must be at least 1");
+  check_in(who, d_in >= 1, "d_in ", d_in, " must be at least 1");
+  check_in(who, d_out >= 1, "d_out ", d_out, " must be at least 1");
+  check_in(who, context_length >= 1, "context_length ", context_length, " must be at least 1");
   return d_out;
 }
 
-/// Errors unless x is [B, T, d_in] with T at most context_length.
+/// Checks the input of a layer. Errors: x is not [B, T, d_in], or T is above context_length, the size of `mask`.
 inline void check_input(const char* who, const Tensor& x, Index d_in, const Array& mask) {
   check_in(who, x.dim() == 3 && x.size(2) == d_in, "x ", x.shape(), " must be [B, T, ", d_in, "]");
   check_in(who, x.size(1) <= mask.shape()[0], "T = ", x.size(1), " is above context_length ", mask.shape()[0]);
 }
 
-/// One head: x [B, T, d_in] -> [B, T, d_out]. Errors: x of another width, T above context_length, sizes below 1.
+/// One head of causal attention: x [B, T, d_in] -> [B, T, d_out]. Errors: x of another width, T above context_length,
+/// sizes below 1.
 struct CausalAttention : Layer<CausalAttention> {
   Index d_out;
   Linear W_query, W_key, W_value;
@@ -95,10 +99,10 @@ struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
   void visit(Visitor& v) override { v("heads", heads); }
 };
 
-/// The same with weight splits. One product per projection serves all heads. It is split into num_heads of head_dim
-/// columns. The joined heads are projected. x [B, T, d_in] -> [B, T, d_out]. mote's own MultiHeadAttention, causal,
-/// with {.bias = qkv_bias, .out_bias = true, .d_in = d_in}, computes the same to rounding. Errors: d_out that num_heads
-/// does not divide; those of CausalAttention.
+/// Multi-head attention with weight splits: x [B, T, d_in] -> [B, T, d_out]. One product per projection serves all
+/// heads. Its columns are split into num_heads of head_dim columns. The joined heads are projected. mote's own
+/// MultiHeadAttention, causal, with {.bias = qkv_bias, .out_bias = true, .d_in = d_in}, computes the same up to
+/// rounding. Errors: d_out that num_heads does not divide; those of CausalAttention.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_out, num_heads, head_dim;
   Linear W_query, W_key, W_value, out_proj;

@@ -11,20 +11,22 @@
 
 namespace mote::tutorials::llm_from_scratch {
 
-/// True may not be attended to, as in the tutorial's two commented lines. A type of its own, which no Mask becomes by
-/// itself. mote's masks, such as mote::causal_mask, are true where a query may attend.
+/// A mask that is true where a query may not attend, as in the tutorial's two commented lines. mote's masks, such as
+/// mote::causal_mask, are true where a query may attend. Blocked is a type of its own, so that no Mask converts to it
+/// by mistake.
 struct Blocked {
   Mask mask;
 };
 /// The tutorial's attn_mask.causal_mask: true above the diagonal of [T, T].
 inline Blocked causal_mask(Index T) { return {~mote::causal_mask(T)}; }
 
-/// x [B, T, d_model] -> out [B, T, d_model] and weights [B, n_head, T, T]. qkv(x) is cut into q, k and v: [B, T, 3,
-/// n_head, d_head]. weights = dropout(softmax(q k^T / sqrt(d_head))). out = proj(join(weights v)). No layer has a bias.
-/// Gradients flow through the weights, too. Prints its shapes while trace_shapes is on, as the tutorial's class does.
-/// mote's SelfAttention with {.causal = false, .dropout = p}, {.bias = false, .resid_dropout = 0} computes the same to
-/// rounding. Where a query may attend to nothing, SelfAttention gives 0 and this class NaN. Errors: a d_model that
-/// n_head does not divide, sizes below 1, x of another rank or width.
+/// The tutorial's multi-head self-attention: x [B, T, d_model] -> out [B, T, d_model] and weights [B, n_head, T, T].
+/// qkv(x) is cut into q, k and v: [B, T, 3, n_head, d_head]. weights = dropout(softmax(q k^T / sqrt(d_head))). out =
+/// proj(join(weights v)). No layer has a bias. Gradients also flow through the weights. It prints its shapes while
+/// trace_shapes is on, as the tutorial's class does. mote's SelfAttention with {.causal = false, .dropout = p},
+/// {.bias = false, .resid_dropout = 0} computes the same up to rounding, except for a query that may attend to
+/// nothing. There SelfAttention gives 0, and this class gives NaN. Errors: a d_model that n_head does not divide,
+/// sizes below 1, x of another rank or width.
 struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index n_head, d_model, d_head;
   Linear qkv, proj;

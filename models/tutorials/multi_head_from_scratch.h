@@ -1,5 +1,5 @@
-// The classes of "Multi-Head from Scratch": attention that returns its weights, and a transformer block with the norm
-// last.
+// The classes of "Multi-Head from Scratch": attention that returns its weights, and a transformer block whose norms
+// come after the residual sums.
 #pragma once
 
 #include <cmath>
@@ -18,12 +18,13 @@
 
 namespace mote::tutorials::multi_head_from_scratch {
 
-/// Q [B, Tq, d_model], K and V [B, Tk, d_model] -> (output [B, Tq, d_model], weights [B, num_heads, Tq, Tk] after
-/// dropout). Projections without biases; W_o has one only in the tutorial's compact copy (out_bias). A mask that is 0
-/// or false blocks with -infinity, and broadcasts to the weights. Gradients flow through the weights, too. mote's
-/// MultiHeadAttention with {.dropout = p}, {.bias = false, .out_bias = out_bias} computes the same to rounding. Where a
-/// query may attend to nothing it gives 0. This class gives NaN. Errors: a d_model that num_heads does not divide,
-/// sizes below 1, inputs of another width.
+/// The tutorial's multi-head attention, which also returns its weights. Q [B, Tq, d_model], K and V [B, Tk, d_model]
+/// -> (output [B, Tq, d_model], weights [B, num_heads, Tq, Tk] after dropout). The projections have no biases, except
+/// that W_o has one in the tutorial's compact copy (out_bias). A mask that is 0 or false blocks with -infinity, and
+/// broadcasts to the weights. Gradients also flow through the weights. mote's MultiHeadAttention with {.dropout = p},
+/// {.bias = false, .out_bias = out_bias} computes the same up to rounding, except for a query that may attend to
+/// nothing. There the heads of mote's class give 0, and those of this class give NaN. Errors: a d_model that num_heads
+/// does not divide, sizes below 1, inputs of another width.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_model, num_heads, d_k;
   Linear W_q, W_k, W_v, W_o;
@@ -74,11 +75,11 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   }
 };
 
-/// x = norm1(x + dropout(self_attn(x))), then norm2(x + dropout(ffn(x))). ffn ends in a Dropout of its own: its path is
-/// dropped twice. x [B, T, d_model] -> (x, weights [B, num_heads, T, T] after dropout). In evaluation mote's
-/// TransformerBlock with {.attention = {.causal = false}, .projections = {.bias = false}, .norm_order =
-/// NormOrder::post, .n_inner = d_ff} computes the same to rounding. In training it drops that path once. Errors: those
-/// of MultiHeadAttention.
+/// The tutorial's transformer block: x = norm1(x + dropout(self_attn(x))), then norm2(x + dropout(ffn(x))). ffn ends
+/// in a Dropout of its own, so dropout acts twice on that path. x [B, T, d_model] -> (x, weights [B, num_heads, T, T]
+/// after dropout). In evaluation mode, mote's TransformerBlock with {.attention = {.causal = false},
+/// .projections = {.bias = false}, .norm_order = NormOrder::post, .n_inner = d_ff} computes the same up to rounding.
+/// In training, dropout acts only once on that path in mote's block. Errors: those of MultiHeadAttention.
 struct TransformerBlock : Layer<TransformerBlock> {
   MultiHeadAttention self_attn;
   LayerNorm norm1;

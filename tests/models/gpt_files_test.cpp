@@ -133,12 +133,14 @@ TEST_CASE("config.json: what is missing or unsupported is refused by its name") 
     CHECK(refusal(name, "0") == std::string("config.json: ") + name + " must be at least 1");
     CHECK(refusal(name, "-3") == std::string("config.json: ") + name + " must be at least 1");
   }
-  CHECK(refusal("n_head", "3") == "config.json: n_head must divide n_embd");
+  CHECK(refusal("n_head", "3") == "config.json: n_head 3 must divide n_embd 4");
   CHECK(refusal("n_inner", "0") == "config.json: n_inner must be at least 1");
   CHECK(refusal("n_layer", "2.0").starts_with("config.json: n_layer must be "));
   CHECK(refusal("n_layer", "\"2\"").starts_with("config.json: n_layer must be "));
   CHECK(refusal("model_type", "\"bert\"") == "config.json: model_type must be \"gpt2\" or \"llama\", not \"bert\"");
-  CHECK(refusal("activation_function", "\"mish\"") == "config.json: activation_function 'mish' is not supported");
+  CHECK(refusal("activation_function", "\"mish\"") ==
+        "config.json: activation_function must be one of gelu_new, gelu, relu, silu, tanh, gelu_pytorch_tanh, swish, "
+        "gelu_python, gelu_fast, not 'mish'");
   CHECK(refusal("attn_pdrop", "1.5") == "config.json: attn_pdrop must be a probability, from 0 to 1");
   CHECK(refusal("layer_norm_epsilon", "-1") == "config.json: layer_norm_epsilon must be at least 0");
   for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"}) {
@@ -216,9 +218,9 @@ TEST_CASE("Hugging Face folders: weights in parts, which the index names; what e
   CHECK(same_bits(logits(load_huggingface(folder.path())), logits(m)));
   put_file(index, "{\"weight_map\": {\"a\": \"../part-0.safetensors\"}}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) ==
-        index + ": '../part-0.safetensors' is no file of this folder");
+        index + ": '../part-0.safetensors' must be a file beside it, without a folder");
   put_file(index, "{\"weight_map\": {}}");
-  CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map names no file");
+  CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map must name at least one file");
   put_file(index, "{}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map is missing");
 }
@@ -257,7 +259,7 @@ TEST_CASE("nanoGPT's ckpt.pt: its model, tied or not, from the file or its folde
   }
   save_torch(path, {TorchDict{}});
   CHECK(error_of([&] { load_nanogpt(path); }) ==
-        "load_nanogpt: " + path + " has no model_args, as nanoGPT's ckpt.pt has");
+        "load_nanogpt: " + path + " has no entry 'model_args', which nanoGPT's ckpt.pt needs");
 }
 
 TEST_CASE("nanoGPT's model_args: out and in again; models that it is not, all differing settings named") {
@@ -450,25 +452,26 @@ TEST_CASE("llm.c: what is no such file is refused before anything is allocated")
   release_memory();
   reset_peak_memory();
   const Index before = memory_stats().live_bytes;
-  CHECK(refused("") == opens + "0 bytes are fewer than the 1024 of a header");
-  CHECK(refused(good.bytes().substr(0, 1023)) == opens + "1023 bytes are fewer than the 1024 of a header");
+  CHECK(refused("") == opens + "has 0 bytes, but the header alone has 1024");
+  CHECK(refused(good.bytes().substr(0, 1023)) == opens + "has 1023 bytes, but the header alone has 1024");
   CHECK(with(0, 20240327) == opens + "begins with 20240327, not with 20240326, the number of llm.c's model files");
   CHECK(with(1, 2) == opens + "has version 2; mote reads 3 (float32) and 5 (bfloat16)");
-  CHECK(with(2, -5) == opens + "max_seq_len is -5, not from 1 to 16777216");
-  CHECK(with(3, 0) == opens + "vocab_size is 0, not from 1 to 16777216");
-  CHECK(with(4, 2147483647) == opens + "num_layers is 2147483647, not from 1 to 10000");
-  CHECK(with(5, 0) == opens + "num_heads is 0, not from 1 to 16777216");
+  CHECK(with(2, -5) == opens + "max_seq_len -5 must be 1 to 16777216");
+  CHECK(with(3, 0) == opens + "vocab_size 0 must be 1 to 16777216");
+  CHECK(with(4, 2147483647) == opens + "num_layers 2147483647 must be 1 to 10000");
+  CHECK(with(5, 0) == opens + "num_heads 0 must be 1 to 16777216");
   CHECK(with(5, 3) == opens + "channels 4 are not divisible by num_heads 3");
-  CHECK(with(6, -2147483647 - 1) == opens + "channels is -2147483648, not from 1 to 16777216");
+  CHECK(with(6, -2147483647 - 1) == opens + "channels -2147483648 must be 1 to 16777216");
   CHECK(with(7, 6) == opens + "padded_vocab_size 6 is below vocab_size 7");
   const std::string size = std::to_string(good.bytes().size());
   for (const std::size_t entry : {2u, 4u, 6u, 7u})
-    CHECK(with(entry, entry == 4 ? 9999 : 16777216).starts_with(opens + "has " + size + " bytes, but its sizes need "));
-  CHECK(with(1, 5).starts_with(opens + "has " + size + " bytes, but its sizes need "));
+    CHECK(with(entry, entry == 4 ? 9999 : 16777216)
+              .starts_with(opens + "has " + size + " bytes, but the sizes in its header need "));
+  CHECK(with(1, 5).starts_with(opens + "has " + size + " bytes, but the sizes in its header need "));
   const std::string less = std::to_string(good.bytes().size() - 1), more = std::to_string(good.bytes().size() + 1);
   CHECK(refused(good.bytes().substr(0, good.bytes().size() - 1)) ==
-        opens + "has " + less + " bytes, but its sizes need " + size);
-  CHECK(refused(good.bytes() + "x") == opens + "has " + more + " bytes, but its sizes need " + size);
+        opens + "has " + less + " bytes, but the sizes in its header need " + size);
+  CHECK(refused(good.bytes() + "x") == opens + "has " + more + " bytes, but the sizes in its header need " + size);
   CHECK(memory_stats().peak_bytes - before < 1000);
   REFUSES(load_llmc(folder.path("none")));
 }

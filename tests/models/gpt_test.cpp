@@ -181,10 +181,10 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   CHECK_SENTENCE(refused([](GPTConfig& c) { c.n_head = -2; }));
   CHECK_SENTENCE(refused([](GPTConfig& c) { c.n_embd = 0; }));
   CHECK_SENTENCE(refused([](GPTConfig& c) { c.block.attention.causal = false; }));
-  const std::string position = "GPT: choose positions by config.position, not in the block";
+  const std::string position = "GPT: config.block sets rotary or alibi itself: choose them by config.position";
   CHECK(refused([](GPTConfig& c) { c.block.projections.rotary.emplace(); }) == position);
   CHECK(refused([](GPTConfig& c) { c.block.attention.alibi = alibi_slopes(4); }) == position);
-  const std::string once = "GPT: choose dropout, bias and block_size in the config, not in its block";
+  const std::string once = "GPT: config.block sets dropout, bias or block_size itself: set them in the config";
   CHECK(refused([](GPTConfig& c) { c.block.dropout = 0.5; }) == once);
   CHECK(refused([](GPTConfig& c) { c.block.bias = true; }) == once);
   CHECK(refused([](GPTConfig& c) { c.block.projections.block_size = 5; }) == once);

@@ -190,10 +190,11 @@ TEST_CASE("inside: what cannot be taken apart is an error") {
   CHECK_THROWS_WITH_AS(patch_table(model, ids, ids, "", metric), doctest::Contains("call eval() first"), Error);
   CHECK_THROWS_WITH_AS(head_importance(model, ids, metric), doctest::Contains("call eval() first"), Error);
   model.eval();
-  CHECK_THROWS_WITH_AS(patch_table(model, ids, ints({{1, 2}}), "", metric), doctest::Contains("must both be"), Error);
+  CHECK_THROWS_WITH_AS(patch_table(model, ids, ints({{1, 2}}), "", metric),
+                       doctest::Contains("must have the shape of ids"), Error);
   CHECK_THROWS_WITH_AS(patch_table(model, IntArray({0, 5}), {}, "", metric), doctest::Contains("are empty"), Error);
   for (const char* value : {".attn weights", ".attn heads ", ".attn heads 0", ".attn at 1", "*", ".ln_1 scale"})
-    CHECK_THROWS_WITH_AS(patch_table(model, ids, {}, value, metric), doctest::Contains("should be ''"), Error);
+    CHECK_THROWS_WITH_AS(patch_table(model, ids, {}, value, metric), doctest::Contains("must be ''"), Error);
   const NoGrad no_grad;
   CHECK_THROWS_WITH_AS(head_importance(model, ids, metric), doctest::Contains("call it without NoGrad"), Error);
 }
@@ -252,7 +253,7 @@ TEST_CASE("inside: neurons that do not make up what their network adds are an er
   const Ablate nothing(model, "*.1.mlp");
   const Decomposition in(model, ids);
   CHECK(in.neuron_shares(0, ints({3})).shape() == Shape{2, 5, 32});
-  CHECK_THROWS_WITH_AS(in.neuron_shares(1, ints({3})), doctest::Contains("it is one share"), Error);
+  CHECK_THROWS_WITH_AS(in.neuron_shares(1, ints({3})), doctest::Contains("must be a FeedForward"), Error);
 }
 
 }  // namespace mote::test::inside_test

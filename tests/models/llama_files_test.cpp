@@ -110,9 +110,10 @@ TEST_CASE("Llama's config.json: what is missing or unsupported is refused by its
   const auto only = [](const char* name, const char* value) {
     return std::string("config.json: ") + name + " must be " + value + ": mote's GPT does nothing else";
   };
-  CHECK(refusal("num_attention_heads", "3") == "config.json: num_attention_heads must divide hidden_size");
-  CHECK(refusal("num_attention_heads", "16") == "config.json: num_attention_heads must leave each head an even width");
-  CHECK(refusal("num_key_value_heads", "3") == "config.json: num_key_value_heads must divide num_attention_heads");
+  CHECK(refusal("num_attention_heads", "3") == "config.json: num_attention_heads 3 must divide hidden_size 16");
+  CHECK(refusal("num_attention_heads", "16") ==
+        "config.json: num_attention_heads leaves each head the width 1, but rotary positions need an even one");
+  CHECK(refusal("num_key_value_heads", "3") == "config.json: num_key_value_heads 3 must divide num_attention_heads 4");
   CHECK(refusal("head_dim", "8") == only("head_dim", "4"));
   CHECK(refusal("hidden_act", "\"gelu\"") == only("hidden_act", "\"silu\""));
   CHECK(refusal("mlp_bias", "true") == only("mlp_bias", "false"));

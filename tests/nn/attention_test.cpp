@@ -260,7 +260,7 @@ TEST_CASE("attention layers: what a constructor refuses") {
   CHECK_SENTENCE(says(4, 0, {}, {}));
   for (const Index n : {3, 8, -1})
     CHECK(says(8, 4, {}, {.n_kv_head = n}) ==
-          "MultiHeadAttention: 4 heads cannot share n_kv_head = " + std::to_string(n) + " evenly");
+          "MultiHeadAttention: n_kv_head " + std::to_string(n) + " must divide the 4 heads, or be 0 for as many");
   CHECK_SENTENCE(says(8, 4, {.window = -3}, {}));
   CHECK_SENTENCE(says(8, 4, {.causal = false, .window = 3}, {}));
   CHECK_SENTENCE(says(8, 4, {.dropout = 1.5}, {}));

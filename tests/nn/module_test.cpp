@@ -268,7 +268,7 @@ TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   for (const char* const name : {"a.b", ""})
     CHECK(error_of([=] { named_parameters(Odd({name})); }) ==
           "visit: '" + std::string(name) + "' is not a field's name: it must not be empty or contain a dot");
-  const std::string twice = "visit: two fields are named 'w'";
+  const std::string twice = "visit: two fields are named 'w': each needs a name of its own";
   CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == twice);
   CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == twice);
   Odd two_buffers({"w", "w"}, true);

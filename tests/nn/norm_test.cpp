@@ -11,16 +11,18 @@ namespace {
 template <class Make>
 void check_norm(const Make& make, bool rms, bool bias, double eps = 1e-5) {
   using M = std::invoke_result_t<const Make&, Generator&>;
-  check_module(rms ? "RMSNorm" : "LayerNorm", make, [](const M& m, In x) { return m(x[0]); },
-               {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
-                .inputs = {random_array({2, 3, 5}, 1)},
-                .oracle =
-                    [=](const Weights& w, const std::vector<Value>& x) {
-                      return norm_rows(x[0].x, 5, !rms, &w.at("weight"), optional_of(w, "bias"), eps);
-                    },
-                .error = [](const M& m) { m(Tensor(zeros_of(2, 4))); },
-                .error_text = rms ? "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"
-                                  : "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
+  check_module(
+      rms ? "RMSNorm" : "LayerNorm", make, [](const M& m, In x) { return m(x[0]); },
+      {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+       .inputs = {random_array({2, 3, 5}, 1)},
+       .oracle =
+           [=](const Weights& w, const std::vector<Value>& x) {
+             return norm_rows(x[0].x, 5, !rms, &w.at("weight"), optional_of(w, "bias"), eps);
+           },
+       .error = [](const M& m) { m(Tensor(zeros_of(2, 4))); },
+       .error_text =
+           rms ? "rms_norm: weight [5] does not fit x [2, 4]: for x [..., C] it must be [C] (in RMSNorm)"
+               : "layer_norm: weight [5] does not fit x [2, 4]: for x [..., C] it must be [C] (in LayerNorm)"});
 }
 
 TEST_CASE("LayerNorm and RMSNorm") {
@@ -78,7 +80,7 @@ TEST_CASE("BatchNorm1d: PyTorch's values in training and in evaluation") {
   CHECK(error_of([&] { fresh(zeros_of(2, 4)); }) ==
         "BatchNorm1d: x [2, 4] must be [N, C] or [N, C, L] with C = 3 (in BatchNorm1d)");
   CHECK(error_of([&] { fresh(zeros_of(1, 3)); }) ==
-        "BatchNorm1d: x [1, 3] has a single value per channel: training needs more (in BatchNorm1d)");
+        "BatchNorm1d: x [1, 3] has 1 value per channel: training needs at least 2 (in BatchNorm1d)");
 }
 
 }  // namespace

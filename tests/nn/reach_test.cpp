@@ -250,7 +250,7 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
   for (const char* places :
        {"*.attn heads 0 at", "*.attn heads 1-2", "*.attn heads -", "*.attn 0", "*.attn heads 99999999999999999999",
         "*.attn heads 0 weights", "*.attn at 1 at 2", "*.ln_1 scale 0"})
-    CHECK_MESSAGE(message(places).find("should be a layer's name") != std::string::npos, places);
+    CHECK_MESSAGE(message(places).find("must be LAYER [VALUE") != std::string::npos, places);
   CHECK_SENTENCE(message("*.atn"));
   for (const char* places : {"*a*a*a*a*a*a*a*a*a*a*a*x", "********************z"})  // at once
     CHECK_SENTENCE(message(places));
@@ -264,10 +264,10 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
     });
   };
   for (const char* places : {"*.attn heads 2", "*.attn heads at 6", "*.mlp at -7"})
-    CHECK(running(places, 0.0).find("counted from 0") != std::string::npos);
+    CHECK(running(places, 0.0).find(" is out of range for the value there, ") != std::string::npos);
   CHECK(running("*.mlp", zeros({7})).find("'*.mlp': [7] does not broadcast to the value there, [2, 6, 8]") !=
         std::string::npos);
-  CHECK(running("*.mlp", Tensor()).find("'*.mlp': what is to be put there is not defined") != std::string::npos);
+  CHECK(running("*.mlp", Tensor()).find("'*.mlp': the value to put there is an empty Tensor()") != std::string::npos);
   const Record seen(model, {"*"});
   model(ids);
   REFUSES(seen["transformer.h.1.mpl"]);

@@ -175,7 +175,8 @@ TEST_CASE("names of another library: rules in both directions, parts, transposes
   NameTable mixed = table;  // parts are joined in their order, not in that of the rules
   std::swap(mixed.rules[0], mixed.rules[1]);
   CHECK(state_dict(from, mixed)[0].read().at({2, 3}) == from.k.weight.value().at({1, 2}));
-  const std::string not_once = " cannot be made in this Heads: the table gives some of it twice, or not at all";
+  const std::string not_once =
+      " cannot be made in this Heads: the rules of the NameTable must give each part of it once";
   for (const Index row : {0, 1, 3}) {
     mixed.rules[0].from_there = row;
     CHECK(error_of([&] { state_dict(from, mixed); }).ends_with(not_once));

@@ -1,4 +1,4 @@
-// How modules and optimizers are saved and restored, and what a checkpoint's file must say of itself.
+// How modules and optimizers are saved and restored, and the checks of a checkpoint's file.
 #include "train/keep/checkpoint.h"
 
 #include <set>
@@ -28,7 +28,8 @@ void save_optimizer(detail::Transfer& t, const std::string& name, const Optimize
   detail::keep(t, name + ".learning_rate", optimizer.learning_rate());
 }
 
-/// The learning rate, and whatever else has the optimizer's name in front: which arrays there are depends on its steps.
+/// Loads the learning rate and all entries that begin with the optimizer's name, because its steps determine which
+/// arrays exist.
 void load_optimizer(detail::Transfer& t, const std::string& name, Optimizer& optimizer) {
   const std::string prefix = name + ".", rate_name = prefix + "learning_rate";
   const double rate = detail::value_of<double>(t, rate_name).value_or(0);
@@ -43,11 +44,11 @@ void load_optimizer(detail::Transfer& t, const std::string& name, Optimizer& opt
   for (const auto& [key, text] : t.file()->metadata())
     if (key.starts_with(prefix) && key != rate_name)
       state.counts[key.substr(prefix.size())] = detail::value_of<Index>(t, key).value_or(0);
-  if (!complete) return;  // the problem has been told
+  if (!complete) return;  // the problem has been reported
   try {
     t.change(optimizer.change_to(state));
     const double before = optimizer.learning_rate();
-    optimizer.set_learning_rate(rate);  // a trial: what can fail fails here
+    optimizer.set_learning_rate(rate);  // a trial, so that a bad rate is an error here
     optimizer.set_learning_rate(before);
     t.change([&optimizer, rate] { optimizer.set_learning_rate(rate); });
   } catch (const Error& e) {
@@ -63,8 +64,8 @@ void check_checkpoint(const SafetensorsFile& file) {
   check_in("checkpoint", found >= 1 && found <= Checkpoint::version, file.name(), " has version ", found,
            ", and this mote reads versions up to ", Checkpoint::version);
   const std::string* const saved_real = file.find_metadata(real_key);
-  check_in("checkpoint", saved_real && *saved_real == real_name, file.name(), " was saved by a mote over ",
-           saved_real ? *saved_real : "nothing", ", and this one is over ", real_name);
+  check_in("checkpoint", saved_real && *saved_real == real_name, file.name(), " was saved in numbers of type ",
+           saved_real ? *saved_real : "unknown", ", but this mote computes in ", real_name);
 }
 
 /// Whether `name` is `group` or lies in it: "model.head" in "model".
@@ -88,7 +89,7 @@ void Checkpoint::add_part(const std::string& name, Keep keep) {
   for (const auto& [other, its] : parts_) {
     check_in("checkpoint", other != name, "'", name, "' was added twice");
     check_in("checkpoint", !lies_in(other, name) && !lies_in(name, other), "the names '", other, "' and '", name,
-             "' collide in a file: one is the other with a dot and more");
+             "' collide in a file: one begins with the other and a dot");
   }
   parts_.emplace_back(name, std::move(keep));
 }
@@ -145,7 +146,7 @@ void load_weights(Module& module, const std::string& path, const std::string& na
     e.name.erase(0, name.size() + 1);
     if (!streams.contains(e.name)) weights.push_back(std::move(e));
   }
-  if (file.find_metadata(name + ".updates"))  // of an EMA
+  if (file.find_metadata(name + ".updates"))  // averages of an EMA, without buffers
     for (const NamedBuffer& b : named_buffers(module))
       weights.push_back({b.name, b.array->shape(), [b] { return *b.array; }});
   load_state_dict(module, weights, {}, path);

@@ -1,4 +1,5 @@
-// Checkpoint, the list of all that a run depends on: into one file and back, so that it goes on as if never stopped.
+// Checkpoint, which saves all that a run depends on in one file and restores it, so that the run goes on as if never
+// stopped.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@
 namespace mote {
 
 namespace detail {
-/// A type that lists its fields: visit(v), as configs do.
+/// A visitor that takes any field. By it HasFields finds the types that list their fields in visit(v), as configs do.
 struct AnyField {
   template <class T>
   void operator()(const char*, T&, const char*, const FieldUse& = {}) {}
@@ -23,33 +24,33 @@ concept HasFields = requires(C& c, AnyField& v) {
   c.visit(v);
 };
 
-/// What a checkpoint keeps, on its way into a file or out of one.
+/// The transfer of all that a checkpoint keeps, into a file or out of one.
 class Transfer {
  public:
   Transfer() = default;                                             ///< into a file that is to be written
   explicit Transfer(const SafetensorsFile& file) : file_(&file) {}  ///< out of this file
-  const SafetensorsFile* file() const { return file_; }             ///< null: into one
+  const SafetensorsFile* file() const { return file_; }             ///< null if the transfer is into a file
 
   void write(const std::string& name, const AnyArray& value) { tensors.push_back({name, value}); }
   void write(const std::string& name, const std::string& text) { texts.emplace_back(name, text); }
   std::vector<NamedArray> tensors;
   Metadata texts;
 
-  // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read.
-  // What is never asked for is a problem, too.
+  // The file's entry of a name. If there is none or it cannot be read, these note a problem and return nothing (null,
+  // or not defined). Entries that are never asked for are a problem, too.
   const std::string* text(const std::string& name);
   Array array(const std::string& name);
   IntArray ints(const std::string& name);
-  /// Lets `set` have an array of this shape.
+  /// Reads an array and lets finish() pass it to `set`. Another shape is a problem.
   void array(const std::string& name, const Shape& shape, const std::function<void(Array)>& set);
-  /// A problem unless the file has this very text.
+  /// Notes a problem unless the file has exactly this text.
   void require(const std::string& name, const std::string& here);
-  /// Asks for all that the file has in a group, and for nothing of it.
+  /// Passes over all that the file has in a group, so that it is not a problem.
   void pass_over(const std::string& group);
   void problem(const std::string& text) { problems_ += "\n  " + text; }
-  /// To be made if there are no problems. Cannot fail.
+  /// Adds a change, which finish() makes if there are no problems. The change must not fail.
   void change(std::function<void()> make) { changes_.push_back(std::move(make)); }
-  /// Errors: all problems at once. Otherwise all changes are made.
+  /// Makes all changes. Errors: all problems in one message; then no change is made.
   void finish();
 
  private:
@@ -62,13 +63,13 @@ class Transfer {
   std::vector<std::function<void()>> changes_;
 };
 
-// A field's way into a file and back, by its type. What is const is no state but a setting: compared, not changed.
+// keep() saves or restores one field by its type. A const field is a setting, so it is compared and not restored.
 template <class T>
 concept TextField = requires(const T& x, T& y, const std::string& s) {
   field_text(x);
   read_field("", s, y);
 };
-// Other than an option's, a number of a run may be infinite, as the best loss before the first, or NaN.
+// Unlike an option, a number of a run may be infinite or NaN, such as a best loss before the first evaluation.
 void read_saved(const char* name, const std::string& text, double& x);
 template <TextField T>
 void read_saved(const char* name, const std::string& text, T& x) {
@@ -79,7 +80,7 @@ inline void read_saved(const char* name, const std::string& text, std::optional<
   read_saved(name, text, x.emplace());
 }
 
-/// The value that the file has under a name; nothing, and a problem, if it has none.
+/// The file's value of a name. If there is none or it cannot be read, notes a problem and returns nothing.
 template <TextField T>
 std::optional<T> value_of(Transfer& t, const std::string& name) {
   const std::string* const text = t.text(name);
@@ -112,33 +113,34 @@ void keep(Transfer& t, const std::string& name, std::vector<Index>& x);
 void keep(Transfer& t, const std::string& name, const Parameter& x);
 void keep(Transfer& t, const std::string& name, const Generator& stream);
 
-/// What a checkpoint keeps by its type.
+/// The types of values that a checkpoint can keep.
 template <class T>
 concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T> &&
                (HasFields<T> || requires(Transfer & t, const std::string& name, T& value) { keep(t, name, value); });
 }  // namespace detail
 
-/// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint:
-/// modules (their parameters, buffers and random streams), optimizers (state and learning rate), an EMA, values; see
-/// train/save_and_resume.md.
+/// The list of all that a run depends on, by name, which is saved and restored as one file. The Checkpoint refers to
+/// the objects that are added, so they must outlive it. Objects may be modules (parameters, buffers and random
+/// streams), optimizers (state and learning rate), an EMA, and values; see train/save_and_resume.md.
 ///
 /// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
-/// Index, Parameters and Generators. So is any struct that lists such fields in visit(v), as configs do. A DataLoader's
-/// iterator, a scheduler or a task of your own takes part by its list. A field that it gives as const is compared.
+/// Index, Parameters and Generators. Any struct that lists such fields in visit(v), as configs do, is a value as well.
+/// So a DataLoader's iterator, a scheduler or a task of your own can be added. A const field in visit(v) is compared
+/// and not restored.
 ///
-/// Save between two steps: gradients, collected or not, are no part of it.
+/// Save between two steps, because gradients are not part of a checkpoint.
 ///
 /// A checkpoint is one safetensors file. "model.transformer.wte.weight" and "optimizer.<parameter>.exp_avg" are
-/// tensors. Numbers and settings are texts in its metadata. Every tensor and the header have a checksum. "mote.version"
-/// says which mote wrote it.
+/// tensors. Numbers and settings are texts in its metadata. Every tensor and the header have a checksum.
+/// "mote.version" is the version of mote that wrote the file.
 class Checkpoint {
  public:
   static constexpr Index version = 1;
 
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Optimizer& optimizer);
-  /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's
-  /// own ("mote", "format"), or the beginning of another up to a point ("model" and "model.head").
+  /// Adds a value, which is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the
+  /// file's own ("mote", "format"), or the beginning of another name up to a dot ("model" and "model.head").
   template <detail::Kept T>
   void add(const std::string& name, T& value) {
     add_part(name, [name, &value](detail::Transfer& t) {
@@ -158,22 +160,23 @@ class Checkpoint {
                   "std::optional of these, Array, IntArray, std::vector<Index>, Parameter, Generator, and structs that "
                   "list such "
                   "fields in visit(v)"))) void add(const std::string& name, T& value);
-  /// Settings that must be the same when the run goes on, such as the config that the model was built with: saved, and
-  /// compared on loading.
+  /// Adds settings that must be the same when the run is resumed, such as the config that the model was built with.
+  /// They are saved, and compared on loading.
   template <class C>
   void require(const std::string& name, const C& config) {
     require(name, fields(config));
   }
   void require(const std::string& name, std::vector<Field> list);
-  /// Texts for others to read, under `name`: saved, and passed over on loading, whatever the file has there.
+  /// Adds texts for other readers, under `name`. They are saved, and loading ignores whatever the file has under
+  /// `name`.
   void note(const std::string& name, std::vector<Field> list);
 
-  /// Writes the file, whole or not at all. `notes` go into its metadata, for others to read: their names begin with
-  /// "mote.", and loading passes over them. Errors: it cannot be written.
+  /// Writes the file, whole or not at all. `notes` go into its metadata, for other readers. The names of notes begin
+  /// with "mote.", and loading ignores them. Errors: the file cannot be written.
   void save(const std::string& path, const Metadata& notes = {}) const;
-  /// Restores everything. Errors: no checkpoint; one of a newer version or of the other `real`; a file that was cut or
-  /// changed. Names that only one side has, shapes and settings that differ: all differences at once. After an error
-  /// nothing has changed.
+  /// Restores everything. Errors: a file that is not a checkpoint, of a newer version or of the other `real`; a file
+  /// that was cut or changed; names that only one side has, and shapes or settings that differ. The message lists all
+  /// differences. After an error nothing has changed.
   void load(const std::string& path) const;
 
  private:
@@ -183,8 +186,8 @@ class Checkpoint {
   std::vector<std::pair<std::string, Keep>> parts_;
 };
 
-/// Sets the fields of a config from those that a checkpoint has under `name`: to build the model that load() then
-/// fills. Errors: a field that the file does not have, or not as this type.
+/// Sets the fields of a config to those that a checkpoint has under `name`, so that the model can be built before
+/// load() fills it. Errors: a field that the file does not have, or has with another type.
 template <class C>
 void read_fields(const SafetensorsFile& file, const std::string& name, C& config) {
   for (const Field& f : fields(config)) {
@@ -194,10 +197,10 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
   }
 }
 
-/// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to
-/// generate with it, or to begin another run. Under the name of an EMA lie the averages of the parameters: the module
-/// then keeps its buffers. Errors: no checkpoint, a file that was cut or changed, names that only one side has, shapes
-/// that differ; nothing has changed then.
+/// Loads the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`, to
+/// generate with it or to begin another run. If `name` is that of an EMA, the parameters become its averages, and the
+/// module keeps its buffers. Errors: a file that is not a checkpoint, or was cut or changed; names that only one side
+/// has, shapes that differ. After an error nothing has changed.
 void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// How fields are saved and restored, by their type, and what loading finds.
+// How fields are saved and restored by their type, and how loading notes problems.
 #include <cmath>
 #include <set>
 
@@ -7,7 +7,8 @@
 namespace mote {
 namespace {
 
-/// A stream as whole numbers: words, position, the cached half of a normal pair (its bits), seed, build.
+/// The state of a random stream as integers: words, position, the cached half of a normal pair (its bits), seed,
+/// build.
 IntArray numbers_of(const GeneratorState& s) {
   std::vector<Index> all(s.words.begin(), s.words.end());
   for (const Index x :
@@ -108,8 +109,10 @@ void detail::keep(Transfer& t, const std::string& name, const Generator& stream)
   if (!t.file()) return t.write(name, numbers_of(stream.get_state()));
   const IntArray numbers = t.ints(name);
   if (!numbers.defined()) return;
-  if (!(numbers.shape() == numbers_of(GeneratorState()).shape()))
-    return t.problem("'" + name + "' is not a random stream");
+  const Shape expected = numbers_of(GeneratorState()).shape();
+  if (!(numbers.shape() == expected))
+    return t.problem("'" + name + "' is " + text_of(numbers.shape()) + " in the file, but a random stream is " +
+                     text_of(expected));
   const GeneratorState state = stream_of(numbers);
   try {
     Generator(0).set_state(state);

@@ -1,4 +1,4 @@
-// The layouts: of torch's generator state, byte by byte, and of its optimizers' dicts.
+// The layout of torch's generator state, byte by byte, and of the state dicts of torch's optimizers.
 #include "train/keep/exchange.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 namespace mote {
 namespace {
 
-/// at::CPUGeneratorImplState of torch 1.0 and later, on a machine whose lowest byte comes first.
+/// at::CPUGeneratorImplState of torch 1.0 and later, on a little-endian machine.
 struct RngState {
   std::uint64_t seed = 0;
-  std::int32_t left = 1, seeded = 1;  // words until the next block is made
+  std::int32_t left = 1, seeded = 1;  // left: words until the next block is made
   std::uint64_t next = 0;             // the word that is drawn next
   std::uint64_t words[624] = {};
   double normal_x = 0, normal = 0, normal_rho = 0;
@@ -24,13 +24,18 @@ static_assert(sizeof(RngState) == 5056);
 template <class T>
 const T& as(const TorchValue& value, const std::string& what) {
   const T* const x = std::get_if<T>(&value.value);
-  check_in("torch", x, what, " has the wrong type, ", class_of(value));
+  constexpr bool tensor = std::is_same_v<T, TorchTensor>, dict = std::is_same_v<T, TorchDict>;
+  check_in("torch", x, what,
+           tensor ? " must be a tensor"
+           : dict ? " must be a dict"
+                  : " must be a list",
+           ", not ", class_of(value));
   return *x;
 }
 
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
-/// What a state keeps under this name of each parameter of a group; where it has no number of steps, they become 0.
+/// The arrays `what` of a state, one for each parameter of a group. A parameter without a step count gets 0 steps.
 std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
   std::vector<StatePlace> places;
   for (const auto& [name, p] : group.parameters) {
@@ -52,7 +57,7 @@ TorchTensor torch_rng_state(const GeneratorState& state) {
   RngState s{.seed = state.seed, .has_normal = state.has_normal};
   if (state.has_normal) s.normal = state.cached_normal;
   std::copy(state.words.begin(), state.words.end(), s.words);
-  // A stream of which nothing was drawn begins, there, before the block that its seed makes.
+  // If nothing was drawn from a stream, torch's position is before the block that the seed makes (next 0, left 1).
   const bool fresh = state.used == 624 && state.words[0] == static_cast<std::uint32_t>(state.seed);
   if (!fresh) {
     s.next = state.used;
@@ -70,8 +75,10 @@ GeneratorState generator_state(const TorchValue& rng_state) {
   const IntArray bytes = x->contiguous();
   std::copy_n(bytes.data(), sizeof s, reinterpret_cast<unsigned char*>(&s));
   const bool fresh = s.next == 0 && s.left == 1;
-  check_in("torch", s.seeded == 1 && (fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next))),
-           "the random state is damaged: it counts ", s.next, " drawn words and ", s.left, " words left");
+  check_in("torch", s.seeded == 1, "the random state is damaged: its mark of a seed is ", s.seeded, ", not 1");
+  check_in("torch", fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next)),
+           "the random state is damaged: it counts ", s.next, " drawn words of 624 and ", s.left,
+           " words left, which must add up to 625");
   GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next)};
   std::copy_n(s.words, 624, state.words.begin());
   state.has_normal = s.has_normal != 0;
@@ -93,7 +100,7 @@ TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<
       const Index steps = mine.counts[mean[i].here[0] + ".step"];
       for (const std::string& name : mean[i].here)
         check_in("torch", mine.counts[name + ".step"] == steps, "parts of ", mean[i].name,
-                 " had different numbers of steps");
+                 " have had different numbers of steps, but torch keeps one number for all of them");
       if (steps > 0)
         parameters.items.push_back({number,
                                     {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(steps))}}},
@@ -139,13 +146,14 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
       const Index number = detail::count_of(numbers[i], "params of group " + std::to_string(g));
       check_in("torch", taken.insert(number).second, "the optimizer has parameter ", number, " twice");
       const TorchValue* const found = parameters.find(number);
-      if (!found) continue;  // never updated
+      if (!found) continue;  // its parameter was never updated
       for (const char* const part : {"step", moments[0], moments[1]})
         check_in("torch", detail::find(*found, part), "the optimizer has no ", part, " of ", e.name);
       const Index steps = detail::count_of(detail::at(*found, "step"), "the steps of " + e.name);
       for (const std::string& name : e.here) {
         Index& mine = all.counts[name + ".step"];
-        check_in("torch", mine == 0 || mine == steps, "parts of ", name, " had different numbers of steps");
+        check_in("torch", mine == 0 || mine == steps, "parts of ", name,
+                 " have had different numbers of steps, but mote keeps one number for all of them");
         mine = steps;
       }
       for (std::size_t k = 0; k < 2; ++k) {
@@ -160,7 +168,7 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   for (const TorchItem& item : parameters.items) {
     const Index* const number = std::get_if<Index>(&item.key);
     check_in("torch", number && taken.contains(*number), "the optimizer has a state ",
-             number ? std::to_string(*number) : "", " that is of no parameter");
+             number ? "of parameter " + std::to_string(*number) + ", which no group lists" : "whose key is not an int");
   }
   Index& steps = all.counts["steps"];
   for (const auto& [name, count] : all.counts) steps = std::max(steps, count);

@@ -15,7 +15,7 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folde
     file_ = open_path(path_, OpenFor::append);
     if (!file_) fail_file("lock the folder", folder, errno);
     if (calls::lock(file_.get()) != 0) {
-      if (errno != EAGAIN) break;  // a network file system without locks: better a run there than none
+      if (errno != EAGAIN) break;  // a network file system without locks: a run without a lock is better than none
       char text[16];
       const std::int64_t length = calls::read_at(file_.get(), text, sizeof text, 0);
       check(false, "the folder '", folder, "' is in use by ", length > 0 ? "process " : "another process",
@@ -23,21 +23,21 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folde
     }
     FileStatus status;
     if (status_of(file_.get(), status) != 0) fail_file("lock the folder", folder, errno);
-    if (status.links > 0) break;  // else its last owner removed it in the meantime
+    if (status.links > 0) break;  // otherwise the lock's last owner has removed the file meanwhile
   }
   if (status_of(folder_.c_str(), ours_) != 0) fail_file("lock the folder", folder_, errno);
-  const std::string id = std::to_string(process_id());  // for the sentence above, whether or not there is room for it
+  const std::string id = std::to_string(process_id());  // for the message above; it may be missing if the disk is full
   calls::truncate(file_.get(), 0);
   write_all(file_.get(), id.data(), id.size());
 }
 
 FolderLock::~FolderLock() {
-  if (file_) calls::remove(path_.c_str());  // before it is closed: nobody else has locked it
+  if (file_) calls::remove(path_.c_str());  // before it is closed, while nobody else can have locked it
 }
 
 void FolderLock::check_ours() const {
   FileStatus now;
-  if (status_of(folder_.c_str(), now) != 0) return;  // what is written next says so
+  if (status_of(folder_.c_str(), now) != 0) return;  // the next write reports it
   check(now.inode == ours_.inode && now.device == ours_.device, "cannot write into '", folder_,
         "': it was moved or replaced since this run began");
 }
@@ -48,7 +48,7 @@ LogFile::LogFile(const std::string& path, std::uint64_t size) : path_(path), siz
   file_ = open_path(path, OpenFor::append);
   FileStatus status;
   if (!file_ || status_of(file_.get(), status) != 0) fail_file("write", path, errno);
-  check(status.size >= size, "cannot continue '", path, "' after byte ", size, ": it has ", status.size);
+  check(status.size >= size, "cannot continue '", path, "' after byte ", size, ": it has only ", status.size, " bytes");
   if (status.size > size && calls::truncate(file_.get(), size) != 0) fail_file("write", path, errno);
   if (is_new && calls::sync_folder(split_path(path).first.c_str()) != 0) fail_file("write", path, errno);
 }

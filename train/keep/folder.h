@@ -1,4 +1,4 @@
-// What a run does with its folder: locks it, and continues a log in it.
+// FolderLock, which locks a run's folder, and LogFile, which continues a log in it.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +9,36 @@
 
 namespace mote {
 
-/// Keeps a folder for this object alone, until it is destroyed or the process ends in whatever way (SIGKILL included).
-/// Errors: another has it, in this process or another; the sentence names that process. On a file system without locks
-/// (some network ones) nothing is kept, and two runs in one folder go unnoticed: better a run there than none.
+/// Locks a folder for this object alone, until it is destroyed or the process ends in any way (SIGKILL included).
+/// Errors: another FolderLock has the folder, in this process or another; the message names that process. On a file
+/// system without locks (some network ones) nothing is locked, and two runs in one folder go unnoticed. Otherwise no
+/// run could use such a folder.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);
   FolderLock(FolderLock&&) noexcept = default;
   ~FolderLock();
-  /// Errors: the folder's name is that of another folder by now.
+  /// Checks that the path still leads to the locked folder. Errors: the folder was moved or replaced.
   void check_ours() const;
 
  private:
   std::string folder_, path_;
-  detail::FileStatus ours_;  // of the folder
+  detail::FileStatus ours_;  // of the locked folder
   detail::OpenFile file_;
 };
 
-/// A text file that grows at its end. Every line is with the system when append() returns, and so survives the end of
-/// this process; after sync() it survives a power cut.
+/// A text file that grows at its end. The operating system has a line when append() returns, so the line survives the
+/// end of this process. After sync() it survives a power cut.
 class LogFile {
  public:
-  /// Continues the file after its first `size` bytes: what lies beyond is removed. 0 begins a new one.
-  /// Errors: also a file that has fewer bytes.
+  /// Continues the file after its first `size` bytes, and removes the rest. 0 begins a new file. Errors: also a file
+  /// that has fewer bytes.
   LogFile(const std::string& path, std::uint64_t size);
 
-  std::uint64_t size() const { return size_; }  ///< from where to continue
-  /// Appends a line, or several, and a newline. Errors: nothing is appended then.
+  std::uint64_t size() const { return size_; }  ///< the size with which to continue
+  /// Appends one or more lines, and a newline. After an error nothing is appended.
   void append(std::string_view line);
-  /// Errors: also a file that somebody has removed or changed meanwhile.
+  /// Syncs all lines to the disk. Errors: also a file that somebody has removed or changed meanwhile.
   void sync();
 
  private:

@@ -15,9 +15,9 @@
 namespace mote {
 namespace detail {
 
-using Gradients = std::vector<Array, CachedAllocator<Array>>;  // of a warm step, without a request to the system
+using Gradients = std::vector<Array, CachedAllocator<Array>>;  // memory from mote's cache rather than from the system
 
-/// The gradients of the parameters that have one and train.
+/// The gradients of all trainable parameters that have one.
 inline Gradients gradients_of(const std::vector<Parameter>& parameters) {
   Gradients list;
   for (const Parameter& p : parameters)
@@ -25,7 +25,7 @@ inline Gradients gradients_of(const std::vector<Parameter>& parameters) {
   return list;
 }
 
-/// The sum of the squares: blocks of 4096 in `real`, their sums in double.
+/// The sum of the squares of all elements. Blocks of 4096 are summed in `real`, and the sums of the blocks in double.
 inline double sum_of_squares(const Array& values) {
   constexpr Index block = 4096;
   const Index n = values.numel(), blocks = (n + block - 1) / block;
@@ -43,7 +43,8 @@ inline double sum_of_squares(const Gradients& list) {
   return all;
 }
 
-/// sqrt(sum of squares) of gradients whose squares leave the range of `real`: with the largest element scaled to 1..2.
+/// sqrt(sum of squares) for gradients whose squares overflow or underflow `real`. All elements are first scaled by a
+/// power of two, so that the largest is about 1.
 inline double scaled_norm(Gradients list) {
   real largest = 0;
   for (const Array& g : list)
@@ -54,7 +55,7 @@ inline double scaled_norm(Gradients list) {
   return std::ldexp(std::sqrt(sum_of_squares(list)), -exponent);
 }
 
-/// sqrt(sum of squares); NaN or infinite only if an element is, or if a double cannot hold it.
+/// sqrt(sum of squares). It is NaN or infinite only if an element is, or if the norm is beyond the range of double.
 inline double norm_of(const Gradients& list) {
   const double squares = sum_of_squares(list);
   constexpr double vanishing = 1e8 * static_cast<double>(std::numeric_limits<real>::min());
@@ -62,21 +63,21 @@ inline double norm_of(const Gradients& list) {
   return std::isnan(squares) ? squares : scaled_norm(list);
 }
 
-/// What clip_grad_norm returns.
+/// The norm of all gradients, as clip_grad_norm returns it.
 inline double gradient_norm(const std::vector<Parameter>& parameters) { return norm_of(gradients_of(parameters)); }
 
-/// What clip_grad_norm multiplies gradients of this norm by; 1: nothing to do.
+/// The factor by which clip_grad_norm multiplies gradients of this norm. 1 means that the gradients stay as they are.
 inline real clip_factor(double norm, double max_norm) {
   const double factor = max_norm / (norm + 1e-6);
   return std::isfinite(norm) && factor < 1 ? static_cast<real>(factor) : real(1);
 }
 
-/// Multiplies all gradients, or none if there is no memory.
+/// Multiplies all gradients by a factor. If memory runs out, no gradient has changed.
 inline void scale_gradients(const std::vector<Parameter>& parameters, real factor) {
   if (factor == 1) return;
   const auto changes = [](const Parameter& p) { return p.trainable() && p.grad().defined(); };
   for (const Parameter& p : parameters)
-    if (changes(p)) p.mutate_grad();  // all the memory first
+    if (changes(p)) p.mutate_grad();  // allocates first, so that the loop below cannot fail
   for (const Parameter& p : parameters) {
     if (!changes(p)) continue;
     real* const g = p.mutate_grad();
@@ -87,22 +88,25 @@ inline void scale_gradients(const std::vector<Parameter>& parameters, real facto
 
 }  // namespace detail
 
-/// Multiplies all gradients by max_norm / (norm + 1e-6) if that is below 1, where norm = sqrt(sum of the squares of all
-/// gradients), and returns norm. The new norm is then at most max_norm; max_norm 0 zeroes gradients, infinity only
-/// measures. Parameters that are frozen or have no gradient do not count; of no parameters the norm is 0.
+/// Multiplies all gradients by max_norm / (norm + 1e-6) if that is below 1, where norm = sqrt(sum of the squares of
+/// all gradients), and returns norm. The new norm is then at most max_norm. With max_norm 0 all gradients become 0.
+/// With infinity the norm is only measured. Parameters that are frozen or have no gradient do not count. Without any
+/// parameter the norm is 0.
 ///
 /// If the norm is NaN or infinite, returns it and leaves the gradients unchanged (PyTorch would make them 0 or NaN), so
 /// that the caller can skip the step.
 ///
-/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; no memory; then nothing has changed.
+/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; no memory. After an error nothing
+/// has changed.
 /// Source: torch.nn.utils.clip_grad_norm_.
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, Real max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
   std::set<const Parameter::Cell*> cells;
   for (const Parameter& p : parameters) {
-    check_in("clip_grad_norm", p.defined(), "a parameter is not defined");
-    check_in("clip_grad_norm", cells.insert(p.id()).second,
-             "a parameter is listed twice; its gradient would be scaled twice");
+    const auto at = &p - parameters.data();
+    check_in("clip_grad_norm", p.defined(), "parameters[", at, "] is an empty Parameter()");
+    check_in("clip_grad_norm", cells.insert(p.id()).second, "parameters[", at,
+             "] is listed twice: its gradient would be scaled twice");
   }
   const double norm = detail::gradient_norm(parameters);
   detail::scale_gradients(parameters, detail::clip_factor(norm, max_norm));

@@ -1,5 +1,4 @@
-// DataLoader, the batches of row indices that PyTorch's DataLoader draws from a seed, for take_rows(); and
-// random_split.
+// DataLoader, which draws the same batches of row indices as PyTorch's DataLoader, for take_rows(); and random_split.
 #pragma once
 
 #include <algorithm>
@@ -13,38 +12,39 @@
 
 namespace mote {
 
-/// PyTorch's names and defaults.
+/// The options of a DataLoader, with PyTorch's names and defaults.
 struct DataLoaderOptions {
   Index batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;                   ///< leave out a last batch that is shorter than the others
-  bool replacement = false;                 ///< draw each row anew: PyTorch's RandomSampler(data, replacement=True)
-  std::optional<Index> num_samples = {};    ///< with replacement: rows in an epoch; not given: dataset_size
+  bool replacement = false;                 ///< with replacement, as PyTorch's RandomSampler(data, replacement=True)
+  std::optional<Index> num_samples = {};    ///< rows per epoch, only with replacement; default: dataset_size
   std::optional<Generator> generator = {};  ///< PyTorch's generator=g: the stream to draw from instead of `random`
 };
 
-/// The row indices 0 to dataset_size - 1, each once per epoch, in batches:
+/// Batches of the row indices 0 to dataset_size - 1, each of them once per epoch unless `replacement` is on:
 ///
 ///     const DataLoader loader(x.size(0), {.batch_size = 32, .shuffle = true}, random);
 ///     for (int epoch = 0; epoch < 10; ++epoch)
 ///       for (const std::vector<Index>& rows : loader) train(take_rows(x, rows), take_rows(y, rows));
 ///
-/// `random` takes the place of PyTorch's global stream, seeded by torch.manual_seed. What is drawn, and when:
+/// `random` takes the place of PyTorch's global random stream, which torch.manual_seed seeds. The draws in order:
 ///
-///     begin()                 random_int64 (the base seed of PyTorch's workers), shuffled or not
-///     the first batch         with shuffle: random_int64 again, which seeds a new Generator, whose randperm(n) is the
-///                             order. It is drawn when the loop reads the batch, so draws of the caller after begin()
-///                             come before it, as between iter(loader) and next() in PyTorch
-///     with .generator = g     both from g and nothing from `random`: g.randperm(n) is the order, and another
+///     begin()                 draws random_int64, shuffled or not (PyTorch's base seed for its workers)
+///     the first batch         with shuffle: draws random_int64 again. It seeds a new Generator, whose randperm(n) is
+///                             the order. The draw happens when the loop reads the first batch, so the caller's draws
+///                             after begin() come before it, as between iter(loader) and next() in PyTorch
+///     with .generator = g     both draws come from g, and nothing from `random`. g.randperm(n) is the order. Another
 ///                             g.randperm(n) is drawn when the rows run out (as in PyTorch 1.13 and 2): with the last
-///                             batch if that is short, else at the end of the loop, not after a break
+///                             batch if that is short, otherwise at the end of the loop, and not after a break
 ///
-///     with .replacement       as with shuffle, but rows come 32 at a time, from randint of the new Generator, or of g
+///     with .replacement       as with shuffle, but randint of the new Generator, or of g, draws 32 rows at a time
 ///
 /// So the second epoch has its own order, and a loop that ends early leaves the streams where PyTorch's would be.
-/// An epoch is read once, front to back; several can run at once, each drawing as it goes.
-/// Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too; unshuffled, no
-/// rows give no batches); neither `random` nor a generator.
+/// An epoch is read once, front to back. Several epochs can run at once, and each draws when it needs numbers.
+/// Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too), replacement
+/// without rows, shuffle and replacement together, num_samples below 0 or without replacement, neither `random` nor a
+/// generator. Without shuffle and replacement, no rows give no batches.
 class DataLoader {
  public:
   class Iterator;
@@ -53,19 +53,21 @@ class DataLoader {
       : size_(dataset_size),
         options_(options),
         random_(options.generator ? *options.generator : random.value_or(Generator(0))) {
-    check_in("data_loader", options.generator || random,
-             "nothing to draw from: pass a Generator or set options.generator");
+    check_in(
+        "data_loader", options.generator || random,
+        options.shuffle ? "shuffle needs a Generator" : "an epoch draws a seed from a Generator, even without shuffle",
+        ": pass one, or set options.generator");
     check_in("data_loader", dataset_size >= 0, "dataset_size ", dataset_size, " must be at least 0");
     check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " must be at least 1");
     check_in("data_loader", dataset_size > 0 || !(options.shuffle || options.replacement),
-             "there are no rows to shuffle");
+             "dataset_size 0 must be at least 1 for shuffle and replacement");
     check_in("data_loader", !options.shuffle || !options.replacement,
              "shuffle draws each row once, replacement any number of times: choose one");
     check_in("data_loader", options.replacement || !options.num_samples, "num_samples needs replacement = true");
     check_in("data_loader", options.num_samples.value_or(0) >= 0, "num_samples ", options.num_samples.value_or(0),
              " must be at least 0");
   }
-  /// Batches per epoch: PyTorch's len(loader).
+  /// The number of batches per epoch, PyTorch's len(loader).
   Index size() const {
     const Index n = samples();
     return n / options_.batch_size + (!options_.drop_last && n % options_.batch_size != 0 ? 1 : 0);
@@ -76,7 +78,7 @@ class DataLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  /// Rows in an epoch.
+  /// The number of rows in an epoch.
   Index samples() const { return options_.num_samples.value_or(size_); }
 
   Index size_;
@@ -84,8 +86,8 @@ class DataLoader {
   Generator random_;
 };
 
-/// A running epoch. Copies share one position. Part of a checkpoint (train/keep/checkpoint.h), with the stream that it
-/// draws from, it goes on with the very next batch:
+/// The iterator of one epoch. Copies share one position. If a checkpoint (train/keep/checkpoint.h) contains the
+/// iterator and the stream that it draws from, a resumed run goes on with the very next batch:
 ///
 ///     run.add("random", random);
 ///     run.add("batches", batches);
@@ -94,16 +96,17 @@ class DataLoader::Iterator {
   explicit Iterator(const DataLoader& loader) : epoch_(std::make_shared<Epoch>(loader)) {
     static_cast<void>(loader.random_.random_int64());
   }
-  /// The batch; empty at the end.
+  /// The current batch, empty at the end of the epoch.
   const std::vector<Index>& operator*() const { return epoch_->batch(); }
   Iterator& operator++() {
-    static_cast<void>(epoch_->batch());  // an unread batch is drawn, too
+    static_cast<void>(epoch_->batch());  // a batch that was not read is drawn all the same
     epoch_->fetched = false;
     return *this;
   }
   friend bool operator==(const Iterator& it, std::default_sentinel_t) { return (*it).empty(); }
 
-  /// Where the epoch stands. What the loader was made with is const: it must be the same where the epoch goes on.
+  /// The state of the epoch, for checkpoints. The loader's options are visited as const, so that a checkpoint compares
+  /// them instead of restoring them.
   template <class V>
   void visit(V& v) {
     const DataLoader& loader = epoch_->loader;
@@ -136,8 +139,11 @@ class DataLoader::Iterator {
       rows.clear();
       if (finished) return;
       if (o.shuffle && next == 0) order = shuffled();
-      check_in("data_loader", next >= 0 && next <= samples && (!o.shuffle || Index(order.size()) == loader.size_),
-               "the restored position ", next, " does not fit an epoch of ", samples, " rows");
+      check_in("data_loader", next >= 0 && next <= samples, "the restored position ", next, " must be 0 to ", samples,
+               ", the rows of an epoch");
+      check_in("data_loader", !o.shuffle || Index(order.size()) == loader.size_,
+               "the restored epoch is damaged: its position is ", next, ", but its order has ", order.size(), " of ",
+               loader.size_, " rows");
       const Index count = std::min(o.batch_size, samples - next);
       if (count == o.batch_size || !o.drop_last)
         for (Index i = next; i < next + count; ++i)
@@ -154,7 +160,7 @@ class DataLoader::Iterator {
       return fresh.randperm(loader.size_);
     }
 
-    /// Row i of an epoch with replacement: 32 are drawn at a time, the last ones as many as are left.
+    /// Row i of an epoch with replacement. Rows are drawn 32 at a time, and at the end as many as are left.
     Index drawn(Index i) {
       constexpr Index at_once = 32;
       if (i == 0 && !loader.options_.generator) seed = loader.random_.random_int64();
@@ -165,7 +171,7 @@ class DataLoader::Iterator {
       }
       return order[static_cast<std::size_t>(i % at_once)];
     }
-    /// The stream that row i is drawn from, after all rows before. An epoch that was restored draws these again.
+    /// The stream that row i is drawn from, after the draws of all earlier rows. A restored epoch repeats these draws.
     const Generator& stream_at(Index i) {
       if (loader.options_.generator) return loader.random_;
       if (!own || drawn_rows != i || own->get_state().seed != static_cast<std::uint64_t>(seed)) {
@@ -179,7 +185,7 @@ class DataLoader::Iterator {
 
     const DataLoader loader;  // a copy, with handles to the same streams
     Index samples, seed = 0;
-    std::optional<Generator> own = {};  // with replacement: the rows' own, and how many it has drawn
+    std::optional<Generator> own = {};  // draws rows with replacement; drawn_rows counts its rows so far
     Index drawn_rows = 0;
     std::vector<Index> order, rows;
     Index next = 0;
@@ -190,9 +196,9 @@ class DataLoader::Iterator {
 
 inline DataLoader::Iterator DataLoader::begin() const { return Iterator(*this); }
 
-/// random.randperm(dataset_size) split into parts of these lengths: PyTorch's random_split(dataset, lengths,
-/// generator), which without a generator draws from its global stream. A length may be 0. Errors: a length below 0,
-/// lengths that do not add up to dataset_size.
+/// Splits random.randperm(dataset_size) into parts of these lengths, as PyTorch's random_split(dataset, lengths,
+/// generator) does. Without a generator PyTorch draws from its global stream. A length may be 0. Errors: a length
+/// below 0, lengths that do not add up to dataset_size.
 inline std::vector<std::vector<Index>> random_split(Integer dataset_size, const std::vector<Index>& lengths,
                                                     const Generator& random) {
   Index left = dataset_size;

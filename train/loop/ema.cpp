@@ -1,4 +1,4 @@
-// How averages are updated, and how they take the place of the weights and give it back.
+// Updates of the averages, and how AveragedWeights puts them in place of the weights and then restores the weights.
 #include "train/loop/ema.h"
 
 #include <algorithm>
@@ -12,15 +12,15 @@ EMA::EMA(const Module& module, const EMAOptions& options)
     : weights_(named_parameters(module)), decay_(options.decay), warmup_(options.warmup) {
   check_in("EMA", decay_ >= 0 && decay_ < 1, "decay ", decay_, " must be in [0, 1)");
   for (const auto& [name, weight] : weights_) {
-    check_in("EMA", weight.defined(), "parameter '", name, "' is not defined");
+    check_in("EMA", weight.defined(), "parameter '", name, "' is an empty Parameter()");
     averages_.push_back({name, Parameter(weight.value())});
   }
-  check_in("EMA", !weights_.empty(), "there are no parameters to average");
+  check_in("EMA", !weights_.empty(), "the module has no parameters to average");
 }
 
 void EMA::update() {
   check_not_in_use();
-  for (std::size_t i = 0; i < weights_.size(); ++i) {  // all the memory first
+  for (std::size_t i = 0; i < weights_.size(); ++i) {  // allocates first, so that the updates below cannot fail
     const Parameter &weight = weights_[i].parameter, &average = averages_[i].parameter;
     if (!weight.value().is_contiguous()) weight.set(weight.value().contiguous());
     if (updates_ > 0) average.mutate();
@@ -48,8 +48,8 @@ void EMA::set(const std::vector<NamedArray>& averages, Integer updates) {
     const auto found =
         std::find_if(averages.begin(), averages.end(), [&](const NamedArray& a) { return a.name == p.name; });
     const auto* const value = found == averages.end() ? nullptr : std::get_if<Array>(&found->value);
-    check_in("EMA", value && value->shape() == p.parameter.shape(), "there is no average of '", p.name, "' ",
-             p.parameter.shape());
+    check_in("EMA", value && value->shape() == p.parameter.shape(), "the averages must have an array '", p.name,
+             "' of shape ", p.parameter.shape());
     values.push_back(*value);
   }
   for (std::size_t i = 0; i < values.size(); ++i) averages_[i].parameter.set(values[i]);
@@ -57,7 +57,7 @@ void EMA::set(const std::vector<NamedArray>& averages, Integer updates) {
 }
 
 void EMA::check_not_in_use() const {
-  check_in("EMA", !in_use_, "the model has its averaged weights: end AveragedWeights first");
+  check_in("EMA", !in_use_, "the model has its averaged weights now: end the scope of AveragedWeights first");
 }
 
 AveragedWeights::AveragedWeights(EMA& ema) : ema_(ema) {

@@ -1,4 +1,4 @@
-// EMA, the running average of a model's weights, and AveragedWeights, a scope in which the model has these weights.
+// EMA, the running average of a model's weights, and AveragedWeights, a scope in which the model uses the average.
 #pragma once
 
 #include <utility>
@@ -9,31 +9,31 @@
 namespace mote {
 
 struct EMAOptions {
-  double decay = 0.999;  ///< how much of the average an update keeps
-  /// Keep at most (1 + n) / (10 + n) in the n-th update: an average of few steps is over the last tenth of them, and
-  /// not mostly the weights that training began with.
+  double decay = 0.999;  ///< the share of the average that an update keeps
+  /// Limits decay to (1 + n) / (10 + n) after n updates. So an early average is over about the last tenth of the
+  /// steps, and not mostly over the initial weights.
   bool warmup = false;
 };
 
-/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average). It is over
-/// the last 1 / (1 - decay) steps. Much of the noise of single batches is gone. The first update copies the weights.
-/// Buffers have none.
+/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average). It covers
+/// about the last 1 / (1 - decay) steps, so much of the noise of single batches is gone. The first update copies the
+/// weights. Buffers are not averaged.
 ///
 ///     EMA ema(model, {.decay = 0.99});
 ///     ... optimizer.step();
-///     ema.update();  // after every step; in fit(): in on_step
+///     ema.update();  // after every step; with fit() in its on_step
 ///     ...
 ///     {
 ///       const AveragedWeights averaged(ema);  // now the model has the averages
 ///       std::cout << mean_loss(model, held_out, loss);
-///     }  // and now its weights again
+///     }  // now the model has its weights again
 ///
-/// It holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema)
-/// keeps it, and load_weights(model, path, "ema") builds a model of the averages. torch's AveragedModel
-/// with get_ema_multi_avg_fn(decay) does the same; with warmup, TensorFlow's ExponentialMovingAverage with num_updates.
-/// Source: Polyak and Juditsky 1992.
-/// Errors: a decay outside [0, 1), a module without parameters; of update(): inside AveragedWeights, no memory; nothing
-/// has changed then.
+/// An EMA holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema)
+/// saves it, and load_weights(model, path, "ema") loads the averages into a model. torch's AveragedModel with
+/// get_ema_multi_avg_fn(decay) computes the same averages. With warmup they are those of TensorFlow's
+/// ExponentialMovingAverage with num_updates. Source: Polyak and Juditsky 1992.
+/// Errors: a decay outside [0, 1), a module without parameters. Errors of update(): a call inside AveragedWeights, no
+/// memory; nothing has changed then.
 class EMA {
  public:
   explicit EMA(const Module& module, const EMAOptions& options = {});
@@ -41,19 +41,21 @@ class EMA {
   EMA& operator=(const EMA&) = delete;
 
   void update();
-  /// Calls of update() so far.
+  /// The number of calls of update() so far.
   Index updates() const { return updates_; }
-  /// By the parameters' names; before the first update the weights at the construction. Errors, here and in visit():
-  /// inside AveragedWeights, where a checkpoint would take the averages for the weights.
+  /// The averages by the parameters' names. Before the first update they are the weights that the module had at
+  /// construction. Errors, here and in visit(): a call inside AveragedWeights, because a checkpoint would then save
+  /// the averages as the weights.
   const std::vector<NamedParameter>& averages() const& {
     check_not_in_use();
     return averages_;
   }
   std::vector<NamedParameter> averages() && { return std::as_const(*this).averages(); }
-  /// Goes on from others, by the parameters' names. Errors: one that is missing or of another shape; nothing has
-  /// changed then.
+  /// Replaces the averages, by the parameters' names, and the count of updates. Errors: an average that is missing or
+  /// has another shape; nothing has changed then.
   void set(const std::vector<NamedArray>& averages, Integer updates);
-  /// For checkpoints: the averages, the count, and what must be the same where the averages go on.
+  /// The state for checkpoints: the averages and the count of updates. The options are visited as const, because they
+  /// must be the same when a run is resumed.
   template <class V>
   void visit(V& v) {
     check_not_in_use();
@@ -74,9 +76,9 @@ class EMA {
   bool in_use_ = false;
 };
 
-/// During its lifetime the parameters of an EMA's module have their averages as values; then their own again, to the
-/// bit, also when an exception ends it. What changes the parameters meanwhile is lost: it is for looking, not for
-/// training. Errors: one inside another of the same EMA.
+/// A scope in which the parameters of an EMA's module have their averages as values. The end of the scope restores the
+/// weights bit for bit, also after an exception. Changes of the parameters inside the scope are lost, so it is for
+/// evaluation and not for training. Errors: a second scope of the same EMA inside the first.
 class AveragedWeights {
  public:
   [[nodiscard]] explicit AveragedWeights(EMA& ema);

@@ -1,5 +1,5 @@
-// MeanLoss, a loss and how many terms it is of; evaluation in the middle of a training: a scope that leaves the run as
-// it was, and the mean loss over fixed batches.
+// MeanLoss, a loss with its number of terms; InferenceMode, a scope for evaluation in the middle of a training;
+// mean_loss, the mean loss over fixed batches.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace mote {
 
-/// A loss that is the mean of `count` terms, such as the targets that are not ignored. The count tells how much a batch
-/// weighs among others, of one step or of one evaluation. A Tensor converts to one without a count: it can only be
-/// alone.
+/// A loss that is the mean of `count` terms, such as the targets that are not ignored. The count is the weight of a
+/// batch among the other batches of a step or an evaluation. A Tensor converts to a MeanLoss without a count, which is
+/// enough for a single batch.
 struct MeanLoss {
   Tensor loss;
   std::optional<Index> count;
@@ -21,9 +21,9 @@ struct MeanLoss {
   MeanLoss(Tensor mean, Integer terms) : loss(std::move(mean)), count(terms) {}
 };
 
-/// During its lifetime a model is in evaluation mode and nothing is recorded. Afterwards each of its modules has the
-/// mode that it had. Each random stream that its layers draw from has the state that it had. So it may stand in the
-/// middle of a training, for a loss or for a sample. The training takes the same steps as without it.
+/// A scope in which a model is in evaluation mode and nothing is recorded for backward. Its end restores the mode of
+/// each module, and the state of each random stream that the layers draw from. So a training that computes a loss or a
+/// sample in this scope takes the same steps as without the scope.
 class InferenceMode {
  public:
   [[nodiscard]] explicit InferenceMode(Module& model) : evaluation_(model) {
@@ -40,22 +40,23 @@ class InferenceMode {
   std::vector<std::pair<Generator, GeneratorState>> before_;
 };
 
-/// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their
-/// own. Each weighs as much as it has terms: `loss` returns a MeanLoss. Of one batch a Tensor will do. Disturbs
-/// nothing; see InferenceMode.
-/// Errors: no batches, or none with terms; several, and a loss without a count; a loss that is not one element.
+/// The mean of loss(batch) over batches, such as held-out batches that are drawn once for the whole training. The
+/// weight of each batch is its number of terms, so `loss` returns a MeanLoss. For a single batch a Tensor is enough.
+/// The training is not disturbed; see InferenceMode.
+/// Errors: no batches, or none with terms; several batches and a loss without a count; a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const InferenceMode inference(model);
   double sum = 0, total = 0;
-  Index first = 0;  // weights are relative to this count: of batches alike, the mean is that of their losses
+  Index first = 0;  // weights are relative to this count, so batches of one size all have weight 1
   bool alone = true, counted = true;
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);
     check_in("mean_loss", one.loss.numel() == 1, "a loss must have one element, not shape ", one.loss.shape());
     counted = counted && one.count.has_value();
-    check_in("mean_loss", alone || counted, "batches may differ in size, and a Tensor does not say how many terms it ",
-             "is the mean of: return MeanLoss(loss, terms)");
+    check_in("mean_loss", alone || counted,
+             "of several batches each loss must be a MeanLoss(loss, terms): batches may differ in size, ",
+             "and a Tensor does not say how many terms it is the mean of");
     alone = false;
     const Index terms = one.count.value_or(1);
     check_in("mean_loss", terms >= 0, "the number of terms, ", terms, ", must be at least 0");
@@ -65,7 +66,7 @@ double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
     sum += static_cast<double>(one.loss.item()) * weight;
     total += weight;
   }
-  check_in("mean_loss", total > 0, "needs at least one batch that has terms");
+  check_in("mean_loss", total > 0, "no batch has a term: the mean needs at least one");
   return sum / total;
 }
 

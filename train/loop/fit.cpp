@@ -1,4 +1,4 @@
-// One step after another, and what is looked for in the first.
+// The training loop, one step of it, and the checks of the first step.
 #include "train/loop/fit.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ std::string listed(const std::vector<std::string>& words) {
   return words.size() > shown ? text + " and " + std::to_string(words.size() - shown) + " more" : text;
 }
 
-/// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no
-/// gradient or the optimizer updates it all the same; no gradient in any parameter of the optimizer.
+/// The checks of fit() after its first backward. Errors: fields that visit() forgot, except parameters that got no
+/// gradient or that the optimizer updates all the same; no gradient in any parameter of the optimizer.
 void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                       const std::function<void(const std::string&)>& on_warning) {
   const std::string problem =
@@ -44,7 +44,7 @@ void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                (without.size() == 1 ? "it" : "them") + " (a layer that forward does not call, or a detached result?)");
   for (const NodePtr& leaf : fields.used())
     if (leaf->grad.defined() && !optimizer.updates(*leaf)) not_updated.push_back(text_of(leaf->shape));
-  std::sort(not_updated.begin(), not_updated.end());  // used() is in the order of addresses
+  std::sort(not_updated.begin(), not_updated.end());  // used() is in the order of addresses, which may vary
   if (!not_updated.empty())
     on_warning("the optimizer does not update " + std::to_string(not_updated.size()) +
                " parameters that the loss depends on, of shape " + listed(not_updated) +
@@ -55,16 +55,17 @@ void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
 class StepLoss {
  public:
   StepLoss(Index step, Index batches) : step_(step), batches_(batches) {}
-  /// Backward of one batch. Errors: a loss that is not one element, or not finite.
+  /// Adds the loss of one batch and runs its backward. Errors: a loss that is not one element, or not finite.
   void add(const MeanLoss& batch) {
     const Tensor& loss = batch.loss;
     loss.array().require("fit");
     check_in("fit", loss.numel() == 1, "the loss of step ", step_, " has shape ", loss.shape(), ", not one element");
-    check_in("fit", batches_ == 1 || batch.count, "gradient_accumulation_steps is ", batches_,
-             ", batches may differ in size, and a Tensor does not say how many terms it is the mean of: return ",
-             "MeanLoss(loss, terms)");
+    check_in("fit", batches_ == 1 || batch.count, "with gradient_accumulation_steps ", batches_,
+             " each loss must be a MeanLoss(loss, terms): batches may differ in size, and a Tensor does not say how ",
+             "many terms it is the mean of");
     const Index count = batch.count.value_or(1);
-    check_in("fit", count >= 0, "the loss of step ", step_, " is a mean over ", count, " terms");
+    check_in("fit", count >= 0, "the loss of step ", step_, " is a mean over ", count,
+             " terms: there must be at least 0");
     if (batches_ > 1 && count == 0) return;
     const double value = static_cast<double>(loss.item());
     check_in("fit", std::isfinite(value), "the loss of step ", step_, " is ", value,
@@ -84,7 +85,7 @@ class StepLoss {
              "target ignored");
     return sum_ / static_cast<double>(count_);
   }
-  /// What the gradients that are there now have to be multiplied by to be those of the mean loss.
+  /// The factor that turns the accumulated gradients into those of the mean loss.
   double scale() const { return batches_ == 1 ? 1 : 1 / static_cast<double>(count_); }
 
  private:

@@ -1,4 +1,4 @@
-// fit, the training loop. It owns nothing and prints nothing: it reports each step to its caller.
+// fit, the training loop. It owns nothing and prints nothing. It reports each step to its caller.
 #pragma once
 
 #include <functional>
@@ -10,49 +10,52 @@
 
 namespace mote {
 
-/// What happened in one step, reported after the update.
+/// The report of one step, made after its update.
 struct StepReport {
   Index step = 0;   ///< counted from 0
-  Index steps = 0;  ///< of the whole training
-  double loss = 0;  ///< of this step's batch, before its update
+  Index steps = 0;  ///< steps of the whole training
+  double loss = 0;  ///< the loss of this step's batch, before its update
   double learning_rate = 0;
   double grad_norm = 0;  ///< before clipping
-  // Measured by a Run, in steps in which its options ask for it:
+  // Only set by a Run, in the steps for which its option `health` asks for measurements:
   std::vector<LayerHealth> layers = {};
-  std::vector<std::pair<std::string, double>> updates = {};  ///< update_ratio() of each parameter, by its name
+  std::vector<std::pair<std::string, double>> updates = {};  ///< update_ratio() of each trainable parameter, by name
 };
 
 struct FitOptions {
-  Index steps = 1000;    ///< of the whole training
-  Index first_step = 0;  ///< where to begin: earlier steps have already been taken
+  Index steps = 1000;    ///< steps of the whole training
+  Index first_step = 0;  ///< the step to begin with; earlier steps have already been taken
   double grad_clip = 1;  ///< largest global gradient norm; 0: no clipping
-  /// How many batches, one after the other, make the gradient of one step: that of all of them as one batch, in the
-  /// memory of one. From 2 on the loss has to be a MeanLoss, since the batches may differ in size.
+  /// The number of batches whose gradients are accumulated in one step. The result is the gradient of all of them as
+  /// one batch, in the memory of one. From 2 on the loss has to be a MeanLoss, because the batches may differ in size.
   Index gradient_accumulation_steps = 1;
-  /// The learning rate of a step; without it the optimizer keeps its own.
+  /// The learning rate of each step. If it is not given, the optimizer keeps its own learning rate.
   std::function<double(Index step)> schedule = {};
   /// Called after every step; return false to stop early.
   std::function<bool(const StepReport&)> on_step = {};
-  /// Called with the number of steps taken so far: after every `save_every` steps, and at the end, also where on_step
-  /// ended it. Saves the run; see train/keep/checkpoint.h.
+  /// Saves the run; see train/keep/checkpoint.h. It is called with the number of steps taken so far, after every
+  /// `save_every` steps and at the end, also if on_step ended the training.
   std::function<void(Index steps)> save = {};
-  Index save_every = 0;  ///< 0: only at the end
-  /// Called after the first backward with a sentence that names trainable parameters without a gradient: the loss does
-  /// not depend on them (often a layer is missing in forward, or detached). And with one about parameters that received
-  /// a gradient although the optimizer does not update them.
+  Index save_every = 0;  ///< steps between two calls of `save`; 0: only at the end
+  /// Receives warnings as sentences, after the first backward. One sentence names trainable parameters without a
+  /// gradient. The loss does not depend on them, often because forward does not call a layer or detaches a result.
+  /// Another is about parameters that received a gradient although the optimizer does not update them.
   std::function<void(const std::string& text)> on_warning = {};
 };
 
-/// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
-/// loss. `compute` returns a Tensor or a MeanLoss, and is called once for each batch of a step. Gradients are cleared
-/// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite. The mean
-/// over nothing is not finite: an empty batch, every target ignored. A gradient that is not finite. In the first step,
-/// an optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot (nn/check_fields.h).
-/// One in `compute` or in backward ends with " at step N", from 0. Weights, optimizer and learning rate are then still
-/// those of the previous step, also when memory runs out.
+/// The training loop: for each step from first_step to steps - 1, loss = compute(step), backward, clip, optimizer
+/// step. Returns the last loss. `compute` returns a Tensor or a MeanLoss, and is called once for each batch of a step.
+/// Gradients are cleared before each step, so gradients from before the call do not count.
+///
+/// Errors: a loss that is not one element or not finite. The mean over nothing is not finite (an empty batch, or every
+/// target ignored). A gradient that is not finite. In the first step also an optimizer none of whose parameters gets a
+/// gradient, and fields that a layer's visit() forgot (nn/check_fields.h). The message of an error in `compute` or in
+/// backward ends with " at step N", counted from 0. After an error the weights, the optimizer and the learning rate
+/// are those of the previous step, also when memory runs out.
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options);
 
-/// One step of fit(), up to its report. `first`: it looks for what fit() looks for in its first step.
+/// Takes one step of fit() and returns its report, without calling on_step or save. `first` turns on the checks that
+/// fit() makes in its first step.
 StepReport fit_step(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options,
                     Integer step, bool first);
 

@@ -20,14 +20,14 @@ std::string loss_text(double x) {
   return plain ? fixed_text(x, 4) : scientific_text(x, 3);
 }
 
-/// 950.0, 45.2k, 1.3M.
+/// A number as 950.0, 45.2k or 1.3M.
 std::string thousands_text(double x) {
   if (x >= 1e6) return fixed_text(x / 1e6, 1) + "M";
   if (x >= 1e3) return fixed_text(x / 1e3, 1) + "k";
   return fixed_text(x, 1);
 }
 
-/// 42s, 5m12s, 3h05m.
+/// A duration as 42s, 5m12s or 3h05m.
 std::string duration_text(double seconds) {
   const auto two_digits = [](long long n) { return (n < 10 ? "0" : "") + std::to_string(n); };
   const long long s = static_cast<long long>(std::min(seconds, 1e12));
@@ -37,7 +37,7 @@ std::string duration_text(double seconds) {
   return std::to_string(m / 60) + "h" + two_digits(m % 60) + "m";
 }
 
-/// Columns of the terminal that this program writes to.
+/// Columns of the terminal that this program writes to, 80 if unknown.
 int terminal_width() {
 #ifdef __unix__
   winsize size{};
@@ -97,7 +97,7 @@ void Progress::write() {
   const double seconds = std::chrono::duration<double>(newest_time_ - first_time_).count();
   const double rate = seconds > 0 ? static_cast<double>(newest_->step - first_step_) / seconds : 0;
   if (terminal_) {
-    // Leave one column free: many terminals wrap as soon as the last column is filled.
+    // Leave one column free, because many terminals wrap as soon as the last column is filled.
     const std::size_t room = static_cast<std::size_t>(std::max(1, terminal_width() - 1));
     std::string line = progress_text(*newest_, rate, tokens_per_step_, room);
     const std::size_t now_shown = line.size();

@@ -11,23 +11,24 @@
 
 namespace mote {
 
-/// "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.5234 | 5m12s left | 45.2k tokens/s" of the newest step.
+/// A step's progress line, "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.5234 | 5m12s left | 45.2k tokens/s".
 ///
-/// The text has at most `room` characters: fields that do not fit are left out at its end. A rate of 0 is one that is
-/// not known yet: then time and tokens are left out.
+/// The text has at most `room` characters. Fields at its end that do not fit are left out. A rate of 0 means that the
+/// rate is not known yet. Then time and tokens are left out.
 std::string progress_text(const StepReport& newest, Real steps_per_second, Integer tokens_per_step, std::size_t room);
 
-/// Prints progress_text() to `out`. A terminal shows one line, which rewrites itself ten times a second. Elsewhere a
-/// line comes now and then. The text is plain ASCII without colours. The rate is an average since the first update.
+/// Prints progress_text() to `out`. On a terminal it is one line, which is rewritten up to ten times a second.
+/// Elsewhere a new line is printed every `every_steps` steps. The text is plain ASCII without colours. The rate is an
+/// average since the first update.
 class Progress {
  public:
-  /// Elsewhere than on a terminal a line comes at each multiple of `every_steps`, for 0 at every step.
+  /// `every_steps` has an effect only if `out` is not a terminal. 0 prints a line at every step.
   Progress(std::ostream& out, Flag terminal, Integer every_steps, Integer tokens_per_step);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A step was taken. The first and the last are always printed.
+  /// Reports that a step was taken. The first and the last step are always printed.
   void update(const StepReport& report);
   /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);

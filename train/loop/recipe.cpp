@@ -24,7 +24,7 @@ FitOptions fit_options(const Recipe& r) {
   at_least(1, "gradient_accumulation_steps", r.gradient_accumulation_steps);
   at_least(0, "eval_interval", r.eval_interval);
   check_in("recipe", r.eval_iters >= 1 && r.eval_iters <= 10'000'000 / r.batch_size, "eval_iters ", r.eval_iters,
-           " must be at least 1, and at most 10000000 sequences in batches of ", r.batch_size);
+           " must be 1 to ", 10'000'000 / r.batch_size, ": at most 10000000 sequences, in batches of ", r.batch_size);
   at_least(0, "grad_clip", r.grad_clip);
   at_least(0, "learning_rate", r.learning_rate);
   check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),

@@ -1,4 +1,4 @@
-// Recipe, settings known to learn a task, as plain data; the optimizer and the schedule they name.
+// Recipe, the training settings for a task as plain data; functions that make its optimizer and its fit options.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,10 @@
 
 namespace mote {
 
-/// What to train and how; as text, its fields have nanoGPT's names.
+/// The settings of a training: the model's config, the optimizer, the schedule and so on. Their names are nanoGPT's
+/// where nanoGPT has the setting.
 struct Recipe {
-  /// Fields of the model's config, as gpt_config() takes them: train/ knows no models.
+  /// Fields of the model's config, for gpt_config(). They are texts, because train/ knows no models.
   FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
 
   OptimizerKind optimizer = OptimizerKind::adamw;
@@ -56,14 +57,16 @@ struct Recipe {
   }
 };
 
-/// The optimizer that a recipe names, with its learning rate, betas and decay.
+/// The optimizer that a recipe names, with the recipe's learning rate, betas and weight decay.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
-/// Steps, clipping and schedule of a recipe. A schedule that decays ends after lr_decay_iters steps. A warm-up that is
-/// longer ends there as well. wsd's decay takes the last fifth, or what the warm-up leaves. `constant` has no end, and
-/// its warm-up is never cut short. If lr_decay_iters is given, or the schedule is constant, a longer training begins
-/// with the learning rates of a shorter one. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
-/// batch_size below 1, a min_lr below 0 or above learning_rate, evaluations below 0 or of no batch.
+/// The fit options of a recipe: steps, clipping, gradient accumulation and schedule. A schedule that decays ends after
+/// lr_decay_iters steps, and a longer warm-up is cut short there. The decay of wsd takes the last fifth of these
+/// steps, or fewer if the warm-up leaves fewer. `constant` has no end, so its warm-up is never cut short. If
+/// lr_decay_iters is given or the schedule is constant, a longer training begins with the learning rates of a shorter
+/// one. Errors: a count, learning_rate or grad_clip below 0; a batch_size, gradient_accumulation_steps or eval_iters
+/// below 1; a batch_size above 1,000,000; evaluations of more than 10,000,000 sequences; a min_lr below 0 or above
+/// learning_rate.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

@@ -16,16 +16,16 @@ constexpr int signals[] = {
 #endif
 };
 std::atomic<int> signal_received{0};
-static_assert(std::atomic<int>::is_always_lock_free);  // else no handler may touch it
+static_assert(std::atomic<int>::is_always_lock_free);  // otherwise a handler must not touch it
 
-std::atomic<bool> taken[std::size(signals)];  // those that are not ignored
+std::atomic<bool> taken[std::size(signals)];  // the signals that the program does not ignore
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void stop_signal_came(int signal) {
   const bool first = signal_received.exchange(signal) == 0;
   for (std::size_t i = 0; i < std::size(signals); ++i)
     if (taken[i]) std::signal(signals[i], SIG_DFL);
-  if (!first) std::raise(signal);  // both came at once, in two threads: this one ends the program when it returns
+  if (!first) std::raise(signal);  // two signals came at once, in two threads: the second one ends the program
 }
 
 using Handler = void (*)(int);
@@ -33,8 +33,8 @@ Handler handlers_before[std::size(signals)];
 
 }  // namespace
 
-// std::signal as the C libraries have it: calls that a signal interrupts go on, so the step in which it comes ends as
-// any other.
+// In the usual C libraries, std::signal restarts system calls that the signal interrupts. So the step in which a
+// signal comes ends as any other.
 StopSignal::StopSignal() {
   signal_received = 0;
   for (std::size_t i = 0; i < std::size(signals); ++i) {

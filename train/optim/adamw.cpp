@@ -1,4 +1,5 @@
-// The constants of one Adam step. Compiled here: fused into other multiply-adds they would give other bits.
+// The constants of one Adam step. They are compiled here, because a program that includes a header may be compiled
+// with fused multiply-adds, which give other bits.
 #include "train/optim/adamw.h"
 
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace mote {
 
-/// m and v start at 0 and so are too small at first, by the factors 1 - beta^t; dividing by them corrects that.
+/// m and v start at 0, so at first they are too small by the factors 1 - beta^t. Dividing by them corrects that.
 kernels::MomentsDescent detail::AdamBase::constants(const Slot& slot, double lr) {
   const auto [beta1, beta2] = options_.betas;
   if (corrected_steps_ != slot.steps) {
@@ -17,7 +18,8 @@ kernels::MomentsDescent detail::AdamBase::constants(const Slot& slot, double lr)
     correction1_ = 1 - math::pow(beta1, t);
     correction2_ = 1 - math::pow(beta2, t);
   }
-  // What is flushed to 0 must not be missed: beside eps the root of the smallest normal number must vanish.
+  // The kernel may set means below the smallest normal number to 0 only if the step does not change. So the square
+  // root of the smallest normal number must vanish when eps is added to it.
   using Limits = std::numeric_limits<real>;
   const double root = std::sqrt(static_cast<double>(Limits::min()) / correction2_);
   const bool vanishes = root < options_.eps * static_cast<double>(Limits::epsilon()) / 4;

@@ -10,13 +10,13 @@
 
 namespace mote {
 
-/// PyTorch's names and defaults.
+/// The options of Adam, with PyTorch's names and defaults.
 struct AdamOptions {
   double lr = 1e-3;
-  /// Decay, per step, of the running mean of the gradient and of its square.
+  /// Decay per step of the running means of the gradient and of its square.
   std::array<double, 2> betas = {0.9, 0.999};
-  double eps = 1e-8;        ///< added to the denominator: avoids 0 / 0 where the gradient is 0
-  double weight_decay = 0;  ///< for groups without one of their own
+  double eps = 1e-8;        ///< added to the denominator, to avoid 0 / 0 where the gradient is 0
+  double weight_decay = 0;  ///< for parameter groups that do not set their own
 };
 struct AdamWOptions {
   double lr = 1e-3;
@@ -26,15 +26,15 @@ struct AdamWOptions {
 };
 
 namespace detail {
-/// What Adam and AdamW share: all except how weights decay. Muon updates what is no matrix as AdamW does.
+/// The base of Adam, AdamW and Muon: Adam's step, with coupled or decoupled weight decay. Muon takes this step for
+/// parameters that it does not orthogonalize.
 class AdamBase : public Optimizer {
  protected:
   AdamBase(OpName name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
       : Optimizer(name, std::move(rules), options.lr, options.weight_decay), options_(options), decoupled_(decoupled) {
     check_setting("eps", options.eps);
-    for (const double beta : options.betas)
-      check_in(name, beta >= 0 && beta < 1, "betas must be in [0, 1), not ", options.betas[0], " and ",
-               options.betas[1]);
+    for (const double& beta : options.betas)
+      check_in(name, beta >= 0 && beta < 1, "beta", &beta - options.betas.data() + 1, " ", beta, " must be in [0, 1)");
   }
   static Rule by_adam(std::vector<ParameterGroup> groups) { return {std::move(groups), {"exp_avg", "exp_avg_sq"}}; }
 
@@ -55,13 +55,13 @@ class AdamBase : public Optimizer {
 
   AdamOptions options_;
   bool decoupled_;
-  Index corrected_steps_ = 0;  // what the two corrections are for: mostly all parameters have had as many updates
+  Index corrected_steps_ = 0;  // the step of the two corrections, cached because it is usually that of all parameters
   double correction1_ = 0, correction2_ = 0;
 };
 }  // namespace detail
 
-/// g = grad + weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
-/// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), t counting this parameter's updates from 1.
+/// Adam: g = grad + weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+/// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), where t counts the parameter's updates from 1.
 /// Equal to torch.optim.Adam (one tensor at a time) bit for bit in float, to 1e-15 in double. Source: Kingma and Ba
 /// 2015.
 /// Errors: settings below 0 or not finite, betas outside [0, 1); those of Optimizer.
@@ -76,8 +76,8 @@ class Adam : public detail::AdamBase {
                   "Parameters"))) explicit Adam(const P&, const O& = {});
 };
 
-/// A step of AdamW as its formula reads, for weights w with the gradient g: the t-th, from 1. m and v start as zeros.
-/// What AdamW does is the same up to rounding, in one pass over memory.
+/// One step of AdamW, written as its formula, for weights w with the gradient g. t is the number of the step, from 1.
+/// m and v start as zeros. The class AdamW computes the same up to rounding, in one pass over memory.
 inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Integer t, const AdamWOptions& o) {
   const auto [beta1, beta2] = o.betas;
   w = w * (1 - o.lr * o.weight_decay);
@@ -88,9 +88,9 @@ inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Integ
   w = w - mean / (size + o.eps) * o.lr;
 }
 
-/// Adam with decoupled decay: first w *= 1 - lr weight_decay; only the gradient enters m and v, so that weights with
-/// large gradients decay as much as others. Equal to torch.optim.AdamW as Adam is to torch.optim.Adam. Source:
-/// Loshchilov and Hutter 2019. Errors: as Adam.
+/// Adam with decoupled weight decay: first w *= 1 - lr weight_decay, then Adam's step without decay. Only the gradient
+/// enters m and v, so weights with large gradients decay as much as others. It equals torch.optim.AdamW to the same
+/// precision as Adam equals torch.optim.Adam. Source: Loshchilov and Hutter 2019. Errors: those of Adam.
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(ParameterGroups groups, const AdamWOptions& options = {})

@@ -1,4 +1,4 @@
-// Which parameters Muon orthogonalizes, the iteration that does it, and one step.
+// The choice of the parameters that Muon orthogonalizes, the Newton-Schulz iteration, and one step.
 #include "train/optim/muon.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace mote {
 namespace {
 
-/// The matrices of a model that are neither a table nor its last one.
+/// The hidden matrices of a model: all matrices but the embedding tables and the last matrix.
 std::set<const Parameter::Cell*> hidden_matrices(const Module& model) {
   std::set<const Parameter::Cell*> hidden, tables;
   const Parameter::Cell* last = nullptr;
@@ -26,13 +26,13 @@ std::set<const Parameter::Cell*> hidden_matrices(const Module& model) {
   return hidden;
 }
 
-/// Calls run(begin, count) for parts of n elements, which take about a nanosecond for three.
+/// Calls run(begin, count) in parallel for parts of n elements. Three elements take about a nanosecond.
 template <class Run>
 void in_parts(Index n, Run run) {
   parallel_for(n, grain_for(0.3), [&](Index lo, Index hi) { run(lo, hi - lo); });
 }
 
-/// sum = a I + b gram + c square, all [n, n]; gram is used up.
+/// square = a I + b gram + c square, all [n, n]. gram is overwritten.
 void polynomial(real a, real b, real c, real* gram, real* square, Index n) {
   const kernels::Table& t = kernels::table();
   in_parts(n * n, [&](Index at, Index count) {
@@ -43,8 +43,8 @@ void polynomial(real a, real b, real c, real* gram, real* square, Index n) {
   for (Index i = 0; i < n; ++i) square[i * (n + 1)] += a;
 }
 
-/// x [r, c] with all its singular values near 1. Of a matrix with more rows than columns, (p(X^T X)) stands on the
-/// right.
+/// x [r, c] with all its singular values near 1, by Newton-Schulz iterations. If x has more rows than columns, the
+/// smaller X^T X takes the place of X X^T, and its polynomial is multiplied from the right.
 Array orthogonalized(Array x, Index steps) {
   if (x.numel() == 0) return x;
   const Index rows = x.shape()[0], columns = x.shape()[1], n = std::min(rows, columns);
@@ -91,14 +91,14 @@ Muon::Muon(MuonGroups groups, const MuonOptions& options)
 Optimizer::Rule Muon::orthogonalizing(std::vector<ParameterGroup> matrices) {
   for (const ParameterGroup& group : matrices)
     for (const auto& [name, parameter] : group.parameters) {
-      if (!parameter.defined()) continue;  // Optimizer's error
+      if (!parameter.defined()) continue;  // the constructor of Optimizer reports it
       check_in("Muon", parameter.shape().rank() == 2, "'", name, "' has shape ", parameter.shape(),
                ", but only a matrix can be orthogonalized: list it among the others");
     }
   return {std::move(matrices), {"momentum_buffer"}};
 }
 
-/// A matrix is not prepared: its products may run out of memory.
+/// A matrix is not prepared, because its matrix products allocate and may run out of memory.
 bool Muon::prepare(Slot& slot) { return slot.rule > 0 && AdamBase::prepare(slot); }
 
 void Muon::update(Slot& slot, double lr) {

@@ -1,4 +1,4 @@
-// What all optimizers share: groups and their checks, the loop over parameters, the state.
+// The common part of all optimizers: groups and their checks, the loop over parameters, the state.
 #include "train/optim/optimizer.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ Optimizer::Optimizer(OpName op, std::vector<Rule> rules, Real lr, Real weight_de
       check_setting("lr_scale of a group", group.lr_scale);
       for (auto& [name, parameter] : group.parameters) {
         if (name.empty()) name = std::to_string(slots_.size());
-        check_in(name_, parameter.defined(), "parameter '", name, "' is not defined");
+        check_in(name_, parameter.defined(), "parameter '", name, "' is an empty Parameter()");
         slots_.push_back({name, parameter, *group.weight_decay, group.lr_scale, 0, Arrays(rule.state_names.size()),
                           state_names_.size()});
         parameters_.push_back(parameter);
@@ -64,7 +64,7 @@ Optimizer::Optimizer(OpName op, std::vector<Rule> rules, Real lr, Real weight_de
   }
   set_learning_rate(lr);
   check_in(name_, !slots_.empty(), "there are no parameters to optimize");
-  std::map<std::string, int> names;  // the state is kept by name
+  std::map<std::string, int> names;  // must be unique, because the state is kept by name
   std::map<const Parameter::Cell*, const std::string*> cells;
   for (const Slot& s : slots_) {
     const auto [first, is_new] = cells.emplace(s.parameter.id(), &s.name);
@@ -81,8 +81,9 @@ bool Optimizer::updates(const Node& leaf) const {
 
 void Optimizer::check_setting(const char* what, double value) const {
   check_in(name_, std::isfinite(value) && value >= 0, what, " ", value, " must be at least 0 and finite");
-  check_in(name_, value <= static_cast<double>(std::numeric_limits<real>::max()), what, " ", value,
-           " is beyond the range of the type of the weights");
+  constexpr auto most = static_cast<double>(std::numeric_limits<real>::max());
+  check_in(name_, value <= most, what, " ", value, " must be at most ", most,
+           ", the largest number of the weights' type");
 }
 
 void Optimizer::prepare_in_place(Slot& slot) {
@@ -95,12 +96,12 @@ void Optimizer::prepare_in_place(Slot& slot) {
 }
 
 std::size_t Optimizer::step() {
-  const Op op(name_);  // records nothing; observers see how long it takes
+  const Op op(name_);  // records nothing for backward; observers can time the step
   struct Before {
     Slot *slot, kept;
     Array value;
   };
-  // Of the updates that may fail: what they have to be undone with.
+  // The old values and states, to undo the updates that may fail.
   std::vector<Before, CachedAllocator<Before>> before;
   const auto has_step = [](const Slot& s) { return s.parameter.trainable() && s.parameter.grad().defined(); };
   for (Slot& slot : slots_)
@@ -112,7 +113,7 @@ std::size_t Optimizer::step() {
     ++updated;
   };
   try {
-    for (const Before& b : before) update_one(*b.slot);  // first: the others are never undone
+    for (const Before& b : before) update_one(*b.slot);  // these come first, because the others cannot be undone
   } catch (...) {
     for (Before& b : before) {
       b.slot->parameter.set(std::move(b.value));
@@ -149,7 +150,7 @@ OptimizerState Optimizer::state() const {
 }
 
 std::function<void()> Optimizer::change_to(const OptimizerState& state) {
-  OptimizerState rest = state;  // what is not taken out of it is not of this optimizer
+  OptimizerState rest = state;  // entries that nobody extracts do not belong to this optimizer
   std::set<std::string> problems;
   const auto count = [&](const std::string& name) -> Index {
     const auto entry = rest.counts.extract(name);

@@ -12,14 +12,15 @@
 
 namespace mote {
 
-/// Parameters that are updated with the same settings. Those without a name get their number among all as one.
+/// Parameters that are updated with the same settings. A parameter without a name is named by its number among all
+/// parameters.
 struct ParameterGroup {
   std::vector<NamedParameter> parameters;
-  std::optional<double> weight_decay = {};  ///< not given: the optimizer's
+  std::optional<double> weight_decay = {};  ///< default: the optimizer's weight_decay
   double lr_scale = 1;                      ///< the group's learning rate is this times the optimizer's
 };
 
-/// What an optimizer takes: groups, or loose parameters, which are one group.
+/// The parameters of an optimizer: groups, or loose parameters, which form one group.
 ///
 ///     SGD(all_parameters(model), {.lr = 0.1});
 ///     SGD({w, b}, {.lr = 0.1});
@@ -34,34 +35,36 @@ class ParameterGroups : public std::vector<ParameterGroup> {
   }
 };
 
-/// All parameters of a module in one group, in visit order; a tied one once.
+/// All parameters of a module in one group, in visit order. A tied parameter is listed once.
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<Real> weight_decay = {});
 
 /// Two groups, in visit order. Parameters of two or more axes (matrices, embeddings) decay with `weight_decay`. The
-/// others (biases, gains) do not: they are few, and a gain of 0 would silence its layer. Source: nanoGPT's rule.
+/// others (biases, gains) do not, because they are few and a gain of 0 would silence its layer. Source: nanoGPT's
+/// rule.
 std::vector<ParameterGroup> decay_groups(const Module& module, Real weight_decay);
 
 /// One line per group: "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
 std::string describe(const std::vector<ParameterGroup>& groups);
 
-/// What a checkpoint keeps of an optimizer. The caller sets learning rate and options again.
+/// The state of an optimizer, for checkpoints. It does not contain the learning rate and the options.
 struct OptimizerState {
-  std::map<std::string, Index> counts;  ///< "steps", and "<parameter>.step": the updates of that parameter
+  std::map<std::string, Index> counts;  ///< "steps", and "<parameter>.step", the number of updates of each parameter
   std::map<std::string, Array> arrays;  ///< "<parameter>.exp_avg" and the like, in the parameter's shape
 };
 
-/// Updates parameters by their gradients. It holds handles to the parameters' cells, so the module may be moved or
-/// destroyed. A new optimizer derives from it and updates one parameter in update(); see sgd.h.
+/// The base class of optimizers, which update parameters by their gradients. It holds handles to the parameters'
+/// cells, so the module may be moved or destroyed. A new optimizer derives from it and updates one parameter in
+/// update(); see sgd.h.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update of every parameter that is trainable and has a gradient; the others keep their values, state and step
-  /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
-  /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step. After an error (no
-  /// memory) all is as before the step.
+  /// Updates every parameter that is trainable and has a gradient. The other parameters keep their values, state and
+  /// step count, and do not decay. Returns how many parameters were updated. Gradients are kept until zero_grad() is
+  /// called. A NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step.
+  /// After an error (no memory) everything is as before the step.
   std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const {
@@ -69,24 +72,24 @@ class Optimizer {
   }
 
   double learning_rate() const { return learning_rate_; }
-  /// Errors: below 0, NaN or beyond the range of `real`, also once multiplied by a group's lr_scale.
+  /// Errors: a rate below 0, not finite or beyond the range of `real`, also once multiplied by a group's lr_scale.
   void set_learning_rate(Real lr);
-  /// Calls of step() so far.
+  /// The number of calls of step() so far.
   Index steps() const { return steps_; }
   const std::vector<Parameter>& parameters() const& { return parameters_; }
   std::vector<Parameter> parameters() && { return parameters_; }
-  /// Whether it updates the parameter whose leaf this is.
+  /// Whether the optimizer updates the parameter that has this leaf.
   bool updates(const Node& leaf) const;
   /// The groups as given, with each weight_decay filled in.
   const std::vector<ParameterGroup>& groups() const& { return groups_; }
   std::vector<ParameterGroup> groups() && { return groups_; }
 
-  /// A copy of the state; cheap until the next step.
+  /// A copy of the state. It is cheap, because it shares the arrays until the next step.
   OptimizerState state() const;
   /// Continues from `state`, as if its steps had been taken here. Errors: names that only one side has, shapes that
   /// differ, counts below 0; the message lists all of them, and nothing has changed.
   void set_state(const OptimizerState& state) { change_to(state)(); }
-  /// The same in two steps: all that can fail, and then a change that cannot.
+  /// set_state() in two parts. The call makes all checks. The returned function makes the change and cannot fail.
   std::function<void()> change_to(const OptimizerState& state);
 
  protected:
@@ -94,12 +97,12 @@ class Optimizer {
   struct Arrays : std::vector<Array> {
     using std::vector<Array>::vector;
     Array& operator[](std::size_t i) {
-      check_in("optimizer", i < size(), "update() uses slot.arrays[", i, "], and its constructor names ", size(),
-               " arrays to keep per parameter");
+      check_in("optimizer", i < size(), "update() uses slot.arrays[", i,
+               "], but the optimizer's constructor names only ", size(), " per parameter");
       return std::vector<Array>::operator[](i);
     }
   };
-  /// One parameter and its state: as many arrays as there are state names, undefined before the first update.
+  /// One parameter and its state. The state has one array for each state name, undefined before the first update.
   struct Slot {
     std::string name;
     Parameter parameter;
@@ -107,35 +110,37 @@ class Optimizer {
     double lr_scale;
     Index steps;  ///< updates so far; in update() including the current one
     Arrays arrays;
-    std::size_t rule;  ///< the position of its Rule
+    std::size_t rule;  ///< the index of its Rule
   };
-  /// Groups that are updated alike, and the names of the arrays that each of their parameters then has.
+  /// Groups that are updated in the same way, and the names of the state arrays of each of their parameters.
   struct Rule {
     std::vector<ParameterGroup> groups;
     std::vector<std::string> state_names;
   };
 
-  /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
-  /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
+  /// `name` is the beginning of error messages. `weight_decay` is for groups that do not set their own. Errors: no
+  /// parameters, an undefined parameter, a parameter or a name listed twice, settings below 0 or not finite.
   Optimizer(OpName name, std::vector<ParameterGroup> groups, Real lr, Real weight_decay,
             std::vector<std::string> state_names)
       : Optimizer(name, {{std::move(groups), std::move(state_names)}}, lr, weight_decay) {}
-  /// The same for an optimizer that updates some parameters by another rule than the rest.
+  /// A constructor for optimizers that update some parameters by another rule than the rest.
   Optimizer(OpName name, std::vector<Rule> rules, Real lr, Real weight_decay);
-  /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
+  /// Updates one parameter, which has a gradient. `lr` is learning_rate() times the lr_scale of its group.
   virtual void update(Slot& slot, double lr) = 0;
-  /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
-  /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write
-  /// to their elements, which would copy them. Parameters that were not prepared are updated first.
+  /// Allocates all that update() will need, without a visible change, and returns true if update() then cannot fail.
+  /// The default returns false: update() may fail, so step() keeps the old arrays to restore them. In that case
+  /// update() should replace arrays instead of writing to their elements, because a write would copy a shared array.
+  /// step() begins with the parameters that were not prepared.
   virtual bool prepare(Slot&) { return false; }
-  /// What most need: a value, a gradient and arrays, zeros at first, that update() can use in place.
+  /// prepare() for most optimizers: makes the value, the gradient and the state arrays ready for an update in place.
+  /// New state arrays are zeros.
   static void prepare_in_place(Slot& slot);
   /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
   void check_setting(const char* what, double value) const;
 
  private:
   OpName name_;
-  std::vector<std::vector<std::string>> state_names_;  // of each rule
+  std::vector<std::vector<std::string>> state_names_;  // by rule
   std::vector<ParameterGroup> groups_;
   std::vector<Parameter> parameters_;
   std::vector<Slot> slots_;
@@ -144,7 +149,7 @@ class Optimizer {
 };
 
 namespace detail {
-/// Whether these are not the groups and options that an optimizer's constructor takes.
+/// Whether P and O do not convert to the groups and the options of an optimizer's constructor.
 template <class P, class O, class Options>
 concept NotGroups = !std::convertible_to<P, ParameterGroups> || !std::convertible_to<O, Options>;
 }  // namespace detail

@@ -1,4 +1,4 @@
-// The optimizers that a recipe and the command line name: a new one is its header and three lines here.
+// The optimizers that recipes and the command line know by name. A new one needs its header and three lines here.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ constexpr auto words(OptimizerKind) {
                                              {OptimizerKind::muon, "muon"}});
 }
 
-/// One for all parameters of a module: AdamW with decay_groups(), Muon with muon_groups(), the others with
+/// An optimizer for all parameters of a module: AdamW with decay_groups(), Muon with muon_groups(), the others with
 /// all_parameters(). Errors: those of the optimizer.
 inline std::unique_ptr<Optimizer> make_optimizer(OptimizerKind kind, const Module& module, const AdamWOptions& o) {
   const double decay = o.weight_decay;

@@ -9,16 +9,16 @@
 
 namespace mote {
 
-/// PyTorch's names and defaults; older versions had none for lr.
+/// The options of SGD, with PyTorch's names and defaults. Older versions of PyTorch had no default lr.
 struct SGDOptions {
   double lr = 1e-3;
   double momentum = 0;      ///< the fraction of the velocity kept in each step, usually 0.9; 0: no velocity
   double dampening = 0;     ///< the fraction of each new gradient left out of the velocity
-  double weight_decay = 0;  ///< for groups without one of their own
-  bool nesterov = false;    ///< look one step of momentum ahead
+  double weight_decay = 0;  ///< for parameter groups that do not set their own
+  bool nesterov = false;    ///< Nesterov momentum
 };
 
-/// g = grad + weight_decay w;  velocity = momentum velocity + (1 - dampening) g (the first time: g itself);
+/// SGD: g = grad + weight_decay w;  velocity = momentum velocity + (1 - dampening) g (in the first update g itself);
 /// w -= lr (nesterov ? g + momentum velocity : velocity). Equal to torch.optim.SGD bit for bit.
 /// Errors: settings below 0 or not finite (dampening may be below 0); nesterov without momentum or with dampening;
 /// those of Optimizer.

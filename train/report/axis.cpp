@@ -1,4 +1,4 @@
-// Where values and ticks of an axis lie.
+// The places of values and ticks on an axis.
 #include "train/report/axis.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace mote::detail {
 namespace {
 
-constexpr double smallest = 1e-290;  // powers of ten below could become 0
+constexpr double smallest = 1e-290;  // smaller powers of ten could become 0
 
-/// The place of the first digit of |x|, which is not 0: 2 of 345.
 double log10_of(double x) { return math::log(x) / math::log(10.0); }
+/// The decimal place of the first digit of |x|: 2 for 345. x must not be 0.
 int first_place(double x) { return static_cast<int>(std::floor(log10_of(std::abs(x)))); }
 
 }  // namespace
@@ -24,12 +24,12 @@ std::vector<double> linear_ticks(double low, double high) {
   const double range = high - low;
   if (!(range > smallest) || !std::isfinite(range)) return {low};
   double step = math::pow(10.0, std::floor(log10_of(range)));
-  while (range / step >= 10) step *= 10;  // where the logarithm was rounded down
+  while (range / step >= 10) step *= 10;  // if the logarithm was rounded down
   if (range / step < 2)
     step /= 5;
   else if (range / step < 4)
     step /= 2;
-  if (std::max(std::abs(low), std::abs(high)) / step > 1e15) return {low, high};  // multiples would be rounded
+  if (std::max(std::abs(low), std::abs(high)) / step > 1e15) return {low, high};  // multiples of step would be rounded
   std::vector<double> ticks;
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9 && ticks.size() < 20; ++k)
     ticks.push_back(k * step + 0.0);  // not -0
@@ -66,7 +66,7 @@ double ChartAxis::place(double value) const {
   if (empty() || !shows(value)) return std::numeric_limits<double>::quiet_NaN();
   if (!(low < high)) return 0.5;
   if (log) return (math::log(value) - math::log(low)) / (math::log(high) - math::log(low));
-  const double part = std::isfinite(high - low) ? 1 : 0.5;  // of each, so that no difference is infinite
+  const double part = std::isfinite(high - low) ? 1 : 0.5;  // halves values whose difference would overflow
   return (part * value - part * low) / (part * high - part * low);
 }
 

@@ -1,5 +1,5 @@
-// ChartAxis, where a value lies between the ends of what is shown, linear or logarithmic; round numbers along it; and
-// the means that are shown of too many points.
+// ChartAxis, which maps a value to its place on a linear or logarithmic axis; round numbers along an axis; and the
+// means that a chart shows if there are too many points.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +11,22 @@
 
 namespace mote::detail {
 
-/// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, in rising order, four to ten of them. Where the
-/// ends have hardly a double between them, they stand alone. If they are equal, there is one. If they are not finite or
-/// in the other order, there is none.
+/// The ticks of a linear axis from `low` to `high`: multiples of 1, 2 or 5 times a power of ten, four to ten of them,
+/// in rising order. If the ends are so close that such multiples would be rounded, the ticks are the two ends. If the
+/// ends are equal, there is one tick. If the ends are not finite or in the wrong order, there is none.
 std::vector<double> linear_ticks(double low, double high);
 
-/// For a logarithmic axis from `low`, which is above 0: powers of ten, of very many only some. Where they are fewer
-/// than three, their doubles and fives stand there, too. Where these are fewer than two, ticks are linear.
+/// The ticks of a logarithmic axis from `low`, which is above 0: powers of ten, but only some of the powers if there
+/// are more than ten. An axis of less than three powers of ten also has ticks at 2 and 5 times each power. If fewer
+/// than two such ticks fit, the ticks are those of linear_ticks().
 std::vector<double> log_ticks(double low, double high);
 
-/// Numbers in rising order as text of `digits` significant digits, of more where neighbours would look the same.
+/// Numbers in rising order as text of `digits` significant digits, or of more digits if neighbours would look the
+/// same.
 std::vector<std::string> tick_labels(const std::vector<double>& ticks, int digits);
 
-/// From a value to its place: 0 at the low end, 1 at the high one; NaN for what is left out.
+/// The axis of a chart, which maps a value to its place: 0 at the low end, 1 at the high end, NaN for a value that the
+/// axis cannot show.
 struct ChartAxis {
   bool log = false;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -41,7 +44,8 @@ struct ChartAxis {
 
 /// x and y.
 using Point = std::pair<double, double>;
-/// The points, or of more than `most` the means of that many equal shares: of all x, and of the y that are finite.
+/// The points, or if there are more than `most`, the means of `most` equal shares of consecutive points. The mean of y
+/// is over the finite y of a share.
 std::vector<Point> means_of_shares(const std::vector<Point>& points, std::size_t most);
 
 }  // namespace mote::detail

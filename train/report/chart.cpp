@@ -1,4 +1,4 @@
-// From points to lines, axes and a legend.
+// Draws the points of a chart as lines, with axes and a legend.
 #include "train/report/chart.h"
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace {
 using detail::Point;
 
 constexpr int page_width = 480;
-constexpr double left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // of 300
+constexpr double left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // in a picture 300 high
 constexpr std::size_t colours = 4, most_points = 1000;
 
 std::string coordinate(double x) { return fixed_text(x, 1); }
 
-/// "M12.0 34.0": a command of a path and where it goes.
+/// A command of an SVG path with its end point: "M12.0 34.0".
 std::string go(char command, double x, double y) {
   std::string text(1, command);
   return text.append(coordinate(x)).append(" ").append(coordinate(y));
@@ -44,7 +44,7 @@ class Drawing {
     if (!x_.log && !x_.empty() && x_.low > 0 && x_.low <= 0.1 * x_.high) x_.low = 0;
   }
 
-  /// The elements of the picture.
+  /// The SVG elements of the chart.
   std::string content() {
     svg_ = "<title>" + markup_text(chart_.title) + "</title>\n";
     text(8, 20, "class=\"heading\"", chart_.title);
@@ -103,7 +103,7 @@ class Drawing {
       if (shown) {
         const double height = std::clamp(down(y), plot_top - 8, plot_bottom + 8);
         d += go(drawing ? 'L' : 'M', across(x), height);
-        if (!drawing) d += "h0";  // so that a point alone shows
+        if (!drawing) d += "h0";  // a line of no length, so that a single point is visible
         if (line.dots)
           dots += "<path class=\"dot c" + number + "\" d=\"" + go('M', across(x), height) + "h0\"><title>" +
                   markup_text(line.name) + " " + general_text(y, 5) + ", " + markup_text(chart_.x_label) + " " +
@@ -121,7 +121,8 @@ class Drawing {
       path(go('M', x, 35) + "h18",
            std::string(chart_.lines[i].dashed ? "dashed line c" : "line c").append(std::to_string(i % colours)));
       text(x + 23, 39, "", chart_.lines[i].name);
-      x += 42 + 8 * static_cast<double>(chart_.lines[i].name.size());  // in the larger letters of a narrow page, too
+      // Wide enough also for the larger letters of a narrow page.
+      x += 42 + 8 * static_cast<double>(chart_.lines[i].name.size());
     }
   }
 

@@ -1,4 +1,4 @@
-// Lines through points, such as the losses of a training and of its evaluations, as an SVG picture.
+// Charts as SVG pictures, which show lines through points, such as the training and the held-out loss.
 #pragma once
 
 #include <optional>
@@ -11,34 +11,34 @@ namespace mote {
 struct ChartLine {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< in the order of x
-  bool dots = false;                              ///< also a dot for each point, whose tooltip has its numbers
+  bool dots = false;                              ///< also a dot with a tooltip for each point, if there are up to 200
   bool dashed = false;
 };
 
 struct Chart {
   std::string title, x_label = "step";
   std::vector<ChartLine> lines;
-  bool log = false;                           ///< a logarithmic axis of y, on which what is not above 0 is left out
-  bool log_x = false;                         ///< the same for x
-  std::optional<double> low = {}, high = {};  ///< ends of the axis of y; not given: those of the points
-  std::optional<double> mark = {};            ///< a dashed line at this height, such as the loss of guessing
+  bool log = false;                           ///< a logarithmic y axis, which leaves out values that are not above 0
+  bool log_x = false;                         ///< a logarithmic x axis
+  std::optional<double> low = {}, high = {};  ///< ends of the y axis; by default those of the points
+  std::optional<double> mark = {};            ///< a dashed line at this y, such as the loss of guessing
   std::string mark_label = {};
 };
 
-/// An SVG element of 480 x 300 units that fills the width it has, with colours for light and dark
-/// (prefers-color-scheme). Alone it is a file. A line is interrupted where a point is not finite; of more than 1000
-/// points it shows the means of 1000 equal shares.
+/// A chart as an SVG file of 480 x 300 units. The picture fills the available width, and has colours for light and
+/// dark mode (prefers-color-scheme). A line is interrupted where a point is not finite. A line of more than 1000
+/// points shows the means of 1000 equal shares.
 std::string chart_svg(const Chart& chart);
-/// Several of them in one file, side by side.
+/// Several charts in one SVG file, side by side.
 std::string charts_svg(const std::vector<Chart>& charts);
 
 namespace detail {
-/// The CSS of charts. A page has it once. chart_element() does not contain it.
+/// The CSS of charts. A page contains the CSS once, so chart_element() does not.
 extern const char* const chart_style;
 std::string chart_element(const Chart& chart);
-/// What lies inside the element, of 480 x 300 units.
+/// The content of the <svg> element of a chart, in 480 x 300 units.
 std::string chart_content(const Chart& chart);
-/// The path of a line from the top of the plot to its axis at this x.
+/// The SVG path of a vertical line at `x`, from the top of the plot down to the x axis.
 std::string chart_upright(const Chart& chart, double x);
 }  // namespace detail
 

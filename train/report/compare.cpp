@@ -17,14 +17,15 @@
 namespace mote {
 namespace {
 
-/// rates.jsonl has the seconds since its process began, at each checkpoint, and a line of 0 seconds where one began.
+/// The training time of all processes together. rates.jsonl has a line with 0 seconds where a process began, and a
+/// line with the seconds since then at each checkpoint.
 double seconds_of(const std::string& path) {
   double before = 0, last = 0;
   if (!file_exists(path)) return 0;
   const std::string text = read_file(path, std::uint64_t{1} << 32);
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
     const std::size_t stop = text.find('\n', at);
-    if (stop == std::string::npos) break;  // half a line: nothing depends on it
+    if (stop == std::string::npos) break;  // a line that was only half written is ignored
     const Json line = parse_json(std::string_view(text).substr(at, stop - at), path);
     const double now = JsonPlace(line, path).at("seconds").as_number();
     if (now == 0) before += last;
@@ -40,7 +41,8 @@ const std::string* setting(const FieldValues& settings, const std::string& name)
 }
 std::string text_of(const std::string* value) { return value ? *value : "(none)"; }
 
-/// "batch_size" of "training.batch_size", unless two of these settings would have one name then.
+/// A name without its group, "batch_size" for "training.batch_size". If two settings would have the same name, the
+/// group stays.
 std::string short_name(const std::string& name, const std::vector<std::string>& all) {
   const auto end_of = [](const std::string& full) { return full.substr(full.find('.') + 1); };
   const auto same = [&](const std::string& other) { return end_of(other) == end_of(name); };
@@ -78,7 +80,7 @@ std::optional<std::string> bytes_of(const SafetensorsFile& file, const TensorEnt
   return file.read_bytes(tensor, add) ? std::optional(std::move(all)) : std::nullopt;
 }
 
-/// "[1, 0]", of the second row the first of such a shape.
+/// The indices of an element, given its position in row-major order: "[1, 0]" for element 3 of shape [2, 3].
 std::string place_of(Index element, const Shape& shape) {
   std::string place;
   for (int axis = shape.rank(); axis-- > 0; element /= shape[axis])
@@ -86,7 +88,7 @@ std::string place_of(Index element, const Shape& shape) {
   return "[" + place + "]";
 }
 
-/// Reports by what they are after: steps taken.
+/// The reports by the number of steps that had been taken when each was made.
 std::map<Index, const StepReport*> by_step(const std::vector<StepReport>& reports) {
   std::map<Index, const StepReport*> all;
   for (const StepReport& r : reports) all[r.step + 1] = &r;
@@ -98,7 +100,8 @@ std::map<Index, const EvaluationReport*> by_step(const std::vector<EvaluationRep
   return all;
 }
 
-/// "loss 0.5 | 0.25" of two reports that differ; what has no number is named.
+/// The first number in which two reports differ, such as "loss 0.5 | 0.25". If all numbers are equal, the text names
+/// what else differs.
 std::string difference(const StepReport& a, const StepReport& b) {
   for (const auto& [name, member] : {std::pair("loss", &StepReport::loss),
                                      {"learning rate", &StepReport::learning_rate},
@@ -116,7 +119,8 @@ std::string difference(const EvaluationReport& a, const EvaluationReport& b) {
   return "its samples, or what heads look at";
 }
 
-/// The first of the reports that both have and that differ; then how many only one of the two has.
+/// Adds to `found` the first report that both runs have and that differs, and how many reports only one of the runs
+/// has.
 template <class Report>
 void compare_reports(const std::vector<Report>& a, const std::vector<Report>& b, const std::string& what,
                      std::vector<std::string>& found) {
@@ -139,7 +143,8 @@ void compare_reports(const std::vector<Report>& a, const std::vector<Report>& b,
     found.push_back(what + "s that only one of them has: " + std::to_string(only_a) + " | " + std::to_string(only_b));
 }
 
-/// The first tensor that differs in two checkpoints, else the first text; "" if none does. Versions may differ.
+/// The first tensor that differs between two checkpoints, or else the first metadata text, or "" if nothing differs.
+/// The version of mote is not compared.
 std::string checkpoint_difference(const std::string& path, const std::string& other) {
   const SafetensorsFile a(path), b(other);
   for (const TensorEntry& tensor : a.tensors())
@@ -155,7 +160,7 @@ std::string checkpoint_difference(const std::string& path, const std::string& ot
   return "";
 }
 
-/// How elements differ, of numbers x and y; "" if none does.
+/// How the elements x and y of two tensors differ; "" if none differs.
 template <class T>
 std::string elements_difference(const std::vector<T>& x, const std::vector<T>& y, const Shape& shape) {
   const auto text = [](T value) {
@@ -221,7 +226,7 @@ ReportTable runs_table(const std::vector<RunRecord>& all) {
     std::vector<std::string> row{run.name};
     for (const std::string& name : names) row.push_back(text_of(setting(run.settings, name)));
     std::string best = "-";
-    double least = INFINITY;  // the first weights are never best
+    double least = INFINITY;  // step 0 is never the best
     for (const EvaluationReport& r : run.evaluations)
       if (r.step > 0 && r.loss < least) best = fixed_text(least = r.loss, 4) + " after " + std::to_string(r.step);
     const bool evaluated = !run.evaluations.empty();

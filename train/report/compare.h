@@ -1,4 +1,4 @@
-// Runs beside each other, from their folders: what differs in their settings, what came of them, where two part.
+// Compares runs by their folders: a table of their settings and results, and the first difference between two runs.
 #pragma once
 
 #include <string>
@@ -11,37 +11,40 @@
 
 namespace mote {
 
-/// What a run's folder tells without its model or its data.
+/// The settings and logs of a run, read from its folder without its model or its data.
 struct RunRecord {
-  std::string name;           ///< of the folder
-  FieldValues settings = {};  ///< as its newest checkpoint keeps them
+  std::string name;           ///< name of the folder
+  FieldValues settings = {};  ///< from the newest checkpoint
   std::vector<StepReport> steps = {};
   std::vector<EvaluationReport> evaluations = {};
-  double seconds = 0;        ///< until its last checkpoint, all processes together
-  std::string problem = {};  ///< why it cannot be read; "" if it can
+  double seconds = 0;        ///< training time up to the last checkpoint, of all processes together
+  std::string problem = {};  ///< why the run cannot be read; "" if it can
 };
 
-/// Errors: there is no run; a log that cannot be read.
+/// Reads the record of the run in a folder. Errors: there is no run in the folder; a log that cannot be read.
 RunRecord read_run(const std::string& folder);
-/// Of every folder in this one that is a run's, by name. One that cannot be read has its name and its problem.
+/// The records of all runs in the subfolders of a folder, in the order of their names. The record of a run that cannot
+/// be read has only its name and its problem.
 std::vector<RunRecord> read_runs(const std::string& folder);
 
-/// A row for each run that could be read: the settings in which they differ, steps, losses, the fraction of right
-/// answers, seconds.
+/// A table with a row for each run that could be read. Its columns are the settings in which the runs differ, the
+/// steps, the losses, the fraction of right answers, and the seconds.
 ReportTable runs_table(const std::vector<RunRecord>& runs);
-/// That table and the curves of all runs, as a page.
+/// An HTML page with the table of runs_table() and the curves of all runs.
 std::string runs_html(const std::string& title, const std::vector<RunRecord>& runs);
 
-/// The elements of a tensor, of any type that mote reads.
+/// The elements of a tensor as doubles, from any type that mote reads.
 std::vector<double> numbers_of(const SafetensorsFile& file, const TensorEntry& tensor);
-/// How a tensor of `a` differs from the one of its name in `b`: "" if in no bit. Of numbers it says the largest |a -
-/// b|, the largest |a - b| / max(|a|, |b|), in how many elements, and which is the first.
+/// How a tensor of `a` differs from the tensor of the same name in `b`; "" if every bit is equal. For numbers, the
+/// text has the largest |a - b|, the largest |a - b| / max(|a|, |b|), the number of elements that differ, and the
+/// first of these elements.
 std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& tensor, const SafetensorsFile& b);
 
-/// Where two runs part. It names settings that differ. It names the first step and the first evaluation of both that
-/// differ, and how many only one of them has. Of the first pair of checkpoints that differ it names the first tensor
-/// and element, else the first text. Equal settings give equal bits, so whatever it finds has a cause: other data,
-/// another version of mote, a machine at fault. Empty: nothing differs.
+/// The first differences between two runs, one text for each. The texts name the settings that differ, the first step
+/// and the first evaluation that differ, and how many steps and evaluations only one run has. For the first pair of
+/// checkpoints that differ, the texts name the first tensor and element, or else the first metadata text. Equal
+/// settings give equal bits. So a difference between runs with equal settings has a cause: other data, another version
+/// of mote, or a faulty machine. Empty: nothing differs.
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other);
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// From numbers to a curve of stars.
+// Draws a sequence of numbers as a curve of '*'.
 #include "train/report/curve.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ std::string right_aligned(const std::string& text, std::size_t width) {
 }  // namespace
 
 std::string curve_text(std::span<const double> values, const CurveOptions& options) {
-  check_in("curve_text", options.width >= 1 && options.height >= 2, "width ", options.width, " must be at least 1 and ",
-           "height ", options.height, " at least 2");
+  check_in("curve_text", options.width >= 1, "width ", options.width, " must be at least 1");
+  check_in("curve_text", options.height >= 2, "height ", options.height, " must be at least 2");
   std::vector<detail::Point> columns;
   for (std::size_t i = 0; i < values.size(); ++i) columns.emplace_back(static_cast<double>(i + 1), values[i]);
   columns = detail::means_of_shares(columns, static_cast<std::size_t>(options.width));

@@ -1,4 +1,4 @@
-// A frame for each evaluation; one of them is visible at a time.
+// The animation has one frame for each evaluation that it shows. One frame is visible at a time.
 #include "train/report/learning.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr int chart_width = 480, above = 62, gap = 8, beside = 64;
 constexpr double seconds_each = 0.6, seconds_of_last = 2.4;
 
-/// The weights of a head, as attention_levels() wrote them: a level from 0 to 63 for each key of each query.
+/// The weights of a head, read from the text of attention_levels(): a level from 0 to 63 for each key of each query.
 struct Levels {
   int queries = 0, keys = 0;
   std::vector<std::vector<int>> rows;
@@ -23,7 +23,7 @@ struct Levels {
   explicit Levels(const std::string& text) {
     const std::size_t colon = text.find(':');
     check(colon != text.npos && colon > 0 && colon < 7 && text.find_first_not_of("0123456789") == colon,
-          "the weights of a head do not begin with the number of keys");
+          "the weights of a head are damaged: they must begin with the number of keys and a colon");
     keys = std::stoi(text.substr(0, colon));
     rows.emplace_back();
     for (const char c : text.substr(colon + 1)) {
@@ -31,7 +31,8 @@ struct Levels {
         rows.emplace_back();
       } else {
         rows.back().push_back(level_of(c));
-        check(static_cast<int>(rows.back().size()) <= keys, "a row of a head has more than ", keys, " weights");
+        check(static_cast<int>(rows.back().size()) <= keys,
+              "the weights of a head are damaged: a row has more weights than the number of keys, ", keys);
       }
     }
     queries = static_cast<int>(rows.size());
@@ -42,12 +43,13 @@ struct Levels {
     if (c >= 'A' && c <= 'Z') return c - 'A';
     if (c >= 'a' && c <= 'z') return c - 'a' + 26;
     if (c >= '0' && c <= '9') return c - '0' + 52;
-    check(c == '-' || c == '_', "the weights of a head have the letter '", c, "'");
+    check(c == '-' || c == '_', "the weights of a head are damaged: '", c, "' is the letter of no weight");
     return c == '-' ? 62 : 63;
   }
 };
 
-/// A head as a square of so many units: runs of one colour, in 16 steps, over a background of the lowest one.
+/// A head as a square of `side` units. The background has the colour of weight 0. Other weights have one of 16
+/// colours, and neighbouring cells of one colour are drawn as one line.
 std::string head_element(const Levels& head, int x, int y, int side) {
   constexpr int steps = 16;
   std::array<std::string, steps + 1> paths;
@@ -70,7 +72,7 @@ std::string head_element(const Levels& head, int x, int y, int side) {
   return svg + "</g></g>\n";
 }
 
-/// When a frame is visible: from one share of the time to another.
+/// The SVG element that shows a frame from `from` to `to`, two fractions of the `seconds` that the animation takes.
 std::string visible(double from, double to, double seconds) {
   const std::string start = general_text(from, 4), end = general_text(to, 4);
   std::string values, times;
@@ -92,7 +94,7 @@ std::string text_element(int x, int y, const std::string& how, const std::string
   return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\"" + how + ">" + text + "</text>\n";
 }
 
-/// So many of them, evenly chosen, the first and the last included.
+/// Up to `most` evaluations with heads, equally spaced, the first and the last included.
 std::vector<const EvaluationReport*> chosen(const std::vector<EvaluationReport>& evaluations, std::size_t most) {
   std::vector<const EvaluationReport*> all, some;
   for (const EvaluationReport& e : evaluations)

@@ -1,4 +1,4 @@
-// learning_svg, a picture that moves: what every head attends to while a model learns.
+// learning_svg, an animated picture of what every head attends to while a model learns.
 #pragma once
 
 #include <string>
@@ -9,10 +9,12 @@
 
 namespace mote {
 
-/// The chart of losses, and beside it all heads of all layers after each of up to twelve evaluations, one after the
-/// other, again and again: an SVG that moves by itself (SMIL). A row of a head is a query, a column a key, a colour the
-/// weight, in viridis. Colours are for light and dark. A viewer that does not move shows the last evaluation.
-/// Returns nothing if fewer than two evaluations have heads. Errors: heads that are not attention_levels().
+/// An animated SVG (SMIL) that shows the chart of losses and, beside the chart, all heads of all layers. The picture
+/// shows up to twelve evaluations one after the other, in an endless loop. Each row of a head is a query, each column
+/// is a key, and the colour is the weight, in viridis. The chart has colours for light and dark mode. A viewer without
+/// animation shows the last evaluation.
+/// Returns "" if fewer than two evaluations have heads. Errors: heads that are not in the format of
+/// attention_levels().
 std::string learning_svg(const Chart& loss, const std::vector<EvaluationReport>& evaluations);
 
 }  // namespace mote

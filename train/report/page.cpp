@@ -1,4 +1,4 @@
-// The page of a report, section by section.
+// The HTML page of a report, section by section.
 #include "train/report/page.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ std::string table_html(const ReportTable& table) {
   return out + "</table></div>\n";
 }
 
-/// A token as a label: what would not be seen has a sign.
+/// A token as a label of up to 12 characters, with visible signs for a token that is a space and for control
+/// characters.
 std::string label_of(const std::string& token) {
   if (token == " ") return "␣";
   std::string out;
@@ -42,7 +43,7 @@ std::string label_of(const std::string& token) {
   return out;
 }
 
-/// At most as many of `heads` as fit into the page, with the first and the last.
+/// As many of `heads` as fit into the page, equally spaced, the first and the last included.
 std::vector<HeadsThen> selected(const std::vector<HeadsThen>& heads) {
   std::size_t letters = 1;
   for (const auto& layer : heads.front().layers)
@@ -54,7 +55,7 @@ std::vector<HeadsThen> selected(const std::vector<HeadsThen>& heads) {
   return some;
 }
 
-/// JSON that may stand in a <script>: nothing in it can end the element or open a comment.
+/// JSON for a <script> element. Every '<' is escaped, so that no text can end the element or open a comment.
 std::string script_json(const Json& value) {
   std::string out;
   for (const char c : text_of(value)) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
@@ -67,13 +68,14 @@ std::string heads_html(const Report& report) {
   for (const std::string& token : report.tokens) tokens.push_back(label_of(token));
   for (int level = 0; level < 64; ++level) colours.push_back(detail::viridis((level * 64 + 31) / 63));
   for (const HeadsThen& then : some) {
-    check_in("report", then.layers.size() == some.front().layers.size(), "step ", then.step, " has heads of ",
-             then.layers.size(), " layers, step ", some.front().step, " of ", some.front().layers.size());
+    check_in("report", then.layers.size() == some.front().layers.size(),
+             "all steps must have the heads of equally many layers, but step ", some.front().step, " has ",
+             some.front().layers.size(), " and step ", then.step, " has ", then.layers.size());
     Json layers = Json::array();
     for (std::size_t layer = 0; layer < then.layers.size(); ++layer) {
-      check_in("report", then.layers[layer].size() == some.front().layers[layer].size(), "layer ", layer, " has ",
-               then.layers[layer].size(), " heads at step ", then.step, " and ", some.front().layers[layer].size(),
-               " at step ", some.front().step);
+      check_in("report", then.layers[layer].size() == some.front().layers[layer].size(), "layer ", layer,
+               " must have equally many heads at all steps, but step ", some.front().step, " has ",
+               some.front().layers[layer].size(), " and step ", then.step, " has ", then.layers[layer].size());
       Json heads = Json::array();
       for (const std::string& head : then.layers[layer]) heads.push_back(head);
       layers.push_back(std::move(heads));

@@ -1,4 +1,4 @@
-// A report of a training as one HTML page, made from plain data: it knows no model.
+// report_html, which makes an HTML page about a training from plain data, without the model.
 #pragma once
 
 #include <string>
@@ -12,11 +12,12 @@ namespace mote {
 
 struct ReportTable {
   std::string title;
-  std::vector<std::string> columns = {};  ///< no heads if empty
+  std::vector<std::string> columns = {};  ///< no header row if empty
   std::vector<std::vector<std::string>> rows = {};
 };
 
-/// What all heads of a model attended to after so many steps: for each layer, for each head, attention_levels().
+/// What all heads of a model attended to after `step` steps: the text of attention_levels() for each head of each
+/// layer.
 struct HeadsThen {
   Index step = 0;
   std::vector<std::vector<std::string>> layers = {};
@@ -24,20 +25,20 @@ struct HeadsThen {
 
 struct Report {
   std::string title = {}, description = {};
-  std::vector<std::pair<std::string, std::string>> facts =
-      {};  ///< what matters most: a few words, and what they are of
+  std::vector<std::pair<std::string, std::string>> facts = {};  ///< the main results, each a name and a value
   std::vector<Chart> charts = {};
   std::vector<ReportTable> tables = {};
-  std::vector<std::string> tokens = {};  ///< labels of queries and of keys, where there are as many
-  std::vector<HeadsThen> heads = {};     ///< in the order of steps, all of the same layers and heads
+  std::vector<std::string> tokens = {};  ///< labels of queries and of keys, used where there is one for each
+  std::vector<HeadsThen> heads = {};     ///< in the order of steps, each with the same layers and heads
   std::vector<ReportTable> settings = {};
-  std::vector<std::pair<std::string, std::string>> texts = {};  ///< titles, and text in a font of equal widths
+  std::vector<std::pair<std::string, std::string>> texts = {};  ///< title and text, in a monospaced font
 };
 
-/// A page that needs nothing but itself: no network, no other file. Light and dark as its reader's system; down to 400
-/// pixels wide. Texts may hold anything: HTML shows as it is written, control characters as their pictures, bytes that
-/// are no UTF-8 as U+FFFD. Of very many pictures of heads it keeps the first, the last, and equally spaced ones between
-/// them, about 600 kB. Errors: heads that change from step to step.
+/// The report as one HTML page, which needs no network and no other file. The page follows the light or dark mode of
+/// the reader's system, and fits screens from 400 pixels on. Texts may contain anything: HTML is shown as it is
+/// written, control characters as their Unicode pictures, and bytes that are not UTF-8 as U+FFFD. If there are very
+/// many pictures of heads, the page keeps the first, the last, and equally spaced ones between them, about 600 kB.
+/// Errors: the number of layers or heads changes from step to step.
 std::string report_html(const Report& report);
 
 }  // namespace mote

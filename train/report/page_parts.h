@@ -1,4 +1,4 @@
-// The fixed parts of a report's page: its style, and the script that draws what heads look at.
+// The fixed parts of a report's page: its style, and the script that draws what heads attend to.
 #pragma once
 
 namespace mote::detail {

@@ -1,4 +1,4 @@
-// What a report shows, and in which order: facts, charts, answers, heads, settings.
+// The contents of a report, in this order: facts, charts, answers, heads, settings.
 #include "train/report/report.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using StepReports = std::vector<StepReport>;
 using Evaluations = std::vector<EvaluationReport>;
 
-/// Texts side by side.
+/// The texts of a JSON array, which are the cells of one row of a table.
 std::vector<std::string> row_from(const JsonPlace& row) {
   std::vector<std::string> cells;
   for (std::size_t i = 0; i < row.items().size(); ++i) cells.push_back(row.at(i).as_string());
@@ -44,7 +44,8 @@ Chart loss_chart(const StepReports& steps, const Evaluations& evaluations, const
 
 Chart accuracy_chart(const Evaluations& evaluations, const JsonPlace& about) {
   Chart chart{.title = "whole answers that are right", .lines = {}, .low = 0, .high = 1};
-  if (about.at("holds_out").as_bool()) chart.lines.push_back({"questions to train on", {}, true});  // as in the losses
+  // The training questions come first, so that their line has the colour of the training loss.
+  if (about.at("holds_out").as_bool()) chart.lines.push_back({"questions to train on", {}, true});
   chart.lines.push_back({"held out", {}, true});
   for (const EvaluationReport& r : evaluations) {
     if (r.exact_match) chart.lines.back().points.emplace_back(r.step, *r.exact_match);
@@ -74,7 +75,7 @@ std::vector<Chart> charts(const StepReports& steps, const Evaluations& evaluatio
 ReportTable samples_table(const Evaluations& evaluations, bool graded) {
   ReportTable samples{graded ? "Answers on the way" : "Samples on the way", {"step", "question", "answer", "verdict"}};
   if (!graded) samples.columns = {"step", "beginning", "how the model goes on"};
-  constexpr std::size_t most = 40;  // evenly chosen where there are more
+  constexpr std::size_t most = 40;  // equally spaced if there are more
   const std::size_t n = evaluations.size(), shown = std::min(n, most);
   for (std::size_t i = 0; i < shown; ++i) {
     const EvaluationReport& r = evaluations[shown < 2 ? 0 : i * (n - 1) / (shown - 1)];
@@ -86,7 +87,8 @@ ReportTable samples_table(const Evaluations& evaluations, bool graded) {
   return samples;
 }
 
-/// What was measured of layers, and of changes of weights, in up to eight steps, those of one layer below each other.
+/// Adds tables of the statistics of layers and the changes of weights, for up to eight steps. The rows of one layer
+/// stand together.
 void add_health(Report& report, StepReports steps) {
   std::erase_if(steps, [](const StepReport& r) { return r.layers.empty(); });
   if (steps.empty()) return;

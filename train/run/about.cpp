@@ -18,12 +18,12 @@ Json row_json(const std::vector<std::string>& cells) {
   return row;
 }
 
-/// Whether a layer attends to the positions of its queries.
+/// Whether the queries and the keys of a layer are the same positions, as in self-attention.
 bool sees_itself(const Array& layer, Index positions) {
   return layer.shape()[1] == positions && layer.shape()[2] == positions;
 }
 
-/// What the heads of each layer do on an example: for whoever trains on data that says nothing about where to look.
+/// The scores of each layer's heads on an example, as text.
 std::string heads_text(const RunEnding& end) {
   if (end.heads.empty() || end.ids.empty()) return "";
   std::string text =

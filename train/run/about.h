@@ -1,4 +1,4 @@
-// What a report says of a run that its logs and its settings do not have.
+// about.json and heads.svg, which give a report the facts of a run that its logs and settings do not have.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace mote {
 
-/// A run's about.json: its data and its model, and, once it has come to its end, what came of it.
+/// The text of a run's about.json: its data, its model and, once the run has ended, its results.
 std::string about_json(const Data& data, const Module& model, const Optimizer& optimizer, const Evaluator& evaluator,
                        const std::optional<RunEnding>& ending);
-/// The heads of the last layer that attends to its own positions, over the last positions of the example, as SVG; "" if
-/// there is none.
+/// A picture (SVG) of the heads of the last self-attention layer, over the last 32 positions of the example. "" if
+/// there is no such layer.
 std::string heads_svg(const RunEnding& ending, const Data& data);
 
 }  // namespace mote

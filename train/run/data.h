@@ -1,4 +1,4 @@
-// Data, what a run learns from and is asked about: batches, what is held out, questions, how both print.
+// Data, the examples of a run: batches to train on, held-out batches, questions with answers, and their texts.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace mote {
 
-/// Examples side by side. Of tokens: ids [B, T] and the next one at each position; a target of -1 does not count. Of a
-/// Dataset: its inputs [B, ...] in `values` or `ids`, its targets [B] or `wanted` [B, ...].
+/// A batch of examples. Token data have ids [B, T] and targets [B, T], the next id at each position; a target of -1 is
+/// ignored. A Dataset has inputs [B, ...] in `values` or `ids`, and targets [B] in `targets` or [B, ...] in `wanted`.
 struct Batch {
   IntArray ids, targets;
   Array values = {}, wanted = {};
-  /// Terms of its mean loss: targets that count, or elements that are wanted.
+  /// The number of terms of the batch's mean loss: targets that are not ignored, or elements of `wanted`.
   Index count() const {
     if (wanted.defined()) return wanted.numel();
     Index n = 0;
@@ -29,25 +29,25 @@ struct Batch {
   }
 };
 
-/// Row `n` of [N, T].
+/// Row `n` of rows [N, T].
 inline std::vector<Index> row_of(const IntArray& rows, Index n) {
   std::vector<Index> row;
   for (Index i = 0; i < rows.shape()[1]; ++i) row.push_back(rows.at({n, i}));
   return row;
 }
 
-/// Questions and what a model should answer: prompts [N, P] to go on from, or a Dataset's inputs in `values` or
-/// prompts, and answers [N, A].
+/// Questions and the expected answers [N, A]. The prompts [N, P] are to be continued. A Dataset has its inputs in
+/// `values` or `prompts`.
 struct Questions {
   IntArray prompts, answers;
   Array values = {};
   Index count() const { return answers.shape()[0]; }
-  /// Questions first, first + 1, ... last - 1.
+  /// The questions from `first` to `last` - 1.
   Questions part(Index first, Index last) const {
     const auto rows = [&](const auto& all) { return all.defined() ? all.slice(0, first, last) : all; };
     return {rows(prompts), rows(answers), rows(values)};
   }
-  /// Whether row `n` of `given` [N, A] is the whole answer to question n.
+  /// Whether row `n` of `given` [N, A] equals the whole answer to question n.
   bool right(Index n, const IntArray& given) const {
     check_in("right", given.shape() == answers.shape(), "answers ", given.shape(),
              " must have the shape of the expected ones, ", answers.shape());
@@ -55,11 +55,11 @@ struct Questions {
   }
 };
 
-/// Which examples: those to train on, or those that are held out.
+/// The two kinds of examples: those to train on, and those that are held out.
 enum class Split { train, validation };
 
-/// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
-/// every machine, so an example always belongs to the same split.
+/// A hash of the ids of one example: FNV-1a, with a last mix so that every bit counts. The same ids give the same hash
+/// on every machine, so an example always belongs to the same split.
 inline std::uint64_t example_hash(std::span<const Index> ids) {
   std::uint64_t h = 14695981039346656037u;
   for (const Index id : ids) h = (h ^ static_cast<std::uint64_t>(id)) * 1099511628211u;
@@ -68,67 +68,69 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
   return h ^ (h >> 33);
 }
 
-/// What a run draws besides its weights.
+/// The purposes for which a run draws random numbers, besides its weights.
 enum class Draws { batches, held_out, example, samples, one_batch };
 
-/// The stream that a run with this seed draws it from. The weights are drawn from Generator(seed), as in PyTorch. The
-/// seed of this stream is a hash of both. So no two seeds and no two purposes share their numbers. The batches of seed
-/// 1 must not be drawn as the weights of seed 2.
+/// The random stream of a run with this seed for one purpose. The weights are drawn from Generator(seed), as in
+/// PyTorch. The seed of this stream is a hash of the run's seed and the purpose, so no two seeds and no two purposes
+/// share their numbers. Otherwise the batches of seed 1 could be drawn from the same numbers as the weights of seed 2.
 inline Generator run_stream(Index seed, Draws what) {
   const Index both[] = {seed, static_cast<Index>(what)};
   return Generator(example_hash(both) & 0xFFFFFFFF);
 }
 
-/// What a run learns from. A Task is one kind, a Dataset of Arrays another. All that it draws depends on the stream
-/// that it is given.
+/// The data that a run learns from. Derived classes are Task, and Dataset for arrays. All draws for training depend
+/// only on the stream that batch() is given.
 class Data {
  public:
   virtual ~Data() = default;
 
   virtual std::string name() const = 0;
-  /// What there is to learn, in one line, with its sizes.
+  /// One line about the data, with their sizes.
   virtual std::string description() const = 0;
-  /// Its options, which a run that is resumed must share.
+  /// The options of the data, which must be the same when a run is resumed.
   virtual std::vector<Field> settings() const { return {}; }
-  /// What a checkpoint must keep of the data besides its options, such as a tokenizer made from a text. It may be any
-  /// bytes.
+  /// The state of the data that a checkpoint saves besides the options, such as a tokenizer made from a text. It may
+  /// be any bytes.
   virtual std::string state() const { return {}; }
 
   /// Examples to train on, or to measure a loss on.
   virtual Batch batch(Index size, Split split, const Generator& random) const = 0;
-  /// All that is held out, in batches of this size; none where it has no end, or would take long.
+  /// All held-out examples, in batches of this size. Empty if they have no end or would take too long.
   virtual std::vector<Batch> held_out(Index) const { return {}; }
-  /// The loss of guessing, such as ln V; not given: there is no such thing.
+  /// The loss of a model that guesses, such as ln V. Nothing if there is no such loss.
   virtual std::optional<double> guessing_loss() const { return {}; }
-  /// What a loss means, to stand behind its number: " (2.71 bits per byte)".
+  /// A note to print behind a loss, such as " (2.71 bits per byte)".
   virtual std::string loss_note(double) const { return {}; }
 
-  /// The evaluation set, the same in all runs: `count` questions from a stream of its own, or all that there are; not
-  /// defined where there are no questions.
+  /// The evaluation questions, the same in all runs: `count` of them, drawn from a stream of their own, or all if
+  /// there are fewer. Undefined if the data have no questions.
   virtual Questions evaluation(Index count, Split split = Split::validation) const = 0;
-  /// How many questions a run ends with.
+  /// How many questions the final evaluation of a run asks.
   virtual Index questions_at_end() const { return 1000; }
-  /// Whether a question has one right answer. False: a text goes on in many ways. Then a question is a beginning to go
-  /// on from, its answer one of many, and only the loss on held-out batches is measured.
+  /// Whether each question has one right answer. False for texts, because a text goes on in many ways. Then a question
+  /// is a beginning to continue, its answer is one of many, and only the loss on held-out batches is measured.
   virtual bool graded() const { return true; }
-  /// The fraction of questions that guesses answer rightly.
+  /// The fraction of questions that a guess answers right.
   virtual double chance() const { return 0; }
-  /// Whether the splits have no example in common. False: there are too few to hold some out, and both are the same.
+  /// Whether the splits have no example in common. False if there are too few examples to hold some out. Then both
+  /// splits are the same.
   virtual bool holds_out() const { return true; }
 
-  // For a reader: question n, an answer, and one id, as text.
+  // Texts for people: question n, an answer, and one id.
   virtual std::string question_text(const Questions& q, Index n) const = 0;
   virtual std::string text(std::span<const Index> ids) const = 0;
   virtual std::string word(Index id) const { return std::to_string(id); }
 };
 
-/// Rows of equal lengths as [rows, length]; no rows: [0, length_of_none]. Errors: unequal lengths.
+/// Stacks rows of equal length to [rows, length]. No rows give [0, length_of_none]. Errors: unequal lengths.
 inline IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none = 0) {
   const std::size_t width = rows.empty() ? static_cast<std::size_t>(length_of_none) : rows[0].size();
   IntArray all({static_cast<Index>(rows.size()), static_cast<Index>(width)});
   Index* to = all.mutate();
   for (const std::vector<Index>& row : rows) {
-    check_in("stack_rows", row.size() == width, "rows of ", width, " and of ", row.size(), " ids");
+    check_in("stack_rows", row.size() == width, "all rows must have one length, but one has ", width,
+             " ids and another ", row.size());
     to = std::copy(row.begin(), row.end(), to);
   }
   return all;

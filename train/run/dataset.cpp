@@ -1,4 +1,4 @@
-// Rows of a Dataset, held out and to train on.
+// Dataset: the split into held-out rows and rows to train on, batches, questions.
 #include "train/run/dataset.h"
 
 #include <algorithm>

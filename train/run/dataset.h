@@ -9,18 +9,19 @@
 
 namespace mote {
 
-/// Rows of inputs, an Array [N, ...] of values or an IntArray [N, T] of ids, and a target for each: an IntArray [N] of
-/// classes, or an Array [N, ...] of values. A fraction of the rows, drawn once, is held out; batches are rows drawn
-/// from the rest. Classes are questions, each with one right answer, so that accuracy is measured; values have a loss
-/// alone. Errors: different numbers of rows, a split with none, classes below 0.
+/// Data made of arrays: rows of inputs, an Array [N, ...] of values or an IntArray [N, T] of ids, with a target for
+/// each row, an IntArray [N] of classes or an Array [N, ...] of values. A fraction of the rows, drawn once, is held
+/// out. Batches are rows drawn from the others. If the targets are classes, each row is a question with one right
+/// answer, so accuracy is measured, too. If they are values, only the loss is measured. Errors: different numbers of
+/// inputs and targets, a split without rows, classes below 0.
 class Dataset : public Data {
  public:
   Dataset(AnyArray inputs, AnyArray targets, Real held_out = 0.1, std::string name = "dataset");
 
   std::string name() const override { return name_; }
   std::string description() const override;
-  /// Shapes, how many rows are held out, and a checksum of all elements: a run goes on with the data that it began
-  /// with.
+  /// Shapes, the number of held-out rows and a checksum of all elements, so that a run is resumed only with the data
+  /// that it began with.
   std::vector<Field> settings() const override;
   Batch batch(Index size, Split split, const Generator& random) const override;
   std::vector<Batch> held_out(Index size) const override;

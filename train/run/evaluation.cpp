@@ -1,4 +1,4 @@
-// Asking, measuring, and looking at heads.
+// Asking questions, measuring losses, and recording what heads attend to.
 #include "train/run/evaluation.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mote {
 namespace {
 
 constexpr Index questions_on_the_way = 100;
-constexpr Index longest_example = 256;  // weights of all heads take the square of it
+constexpr Index longest_example = 256;  // in tokens; the weights of each head take the square of this
 
 }  // namespace
 
@@ -55,7 +55,7 @@ Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, co
     const Index T = example_.ids.shape()[1];
     if (T > longest_example)
       for (IntArray* const row : {&example_.ids, &example_.targets}) *row = row->slice(1, T - longest_example, T);
-    if (example_.count() == 0) example_.targets = example_.ids;  // the loss, computed on the way, is a number
+    if (example_.count() == 0) example_.targets = example_.ids;  // so that the loss that heads() computes is not NaN
   }
   double count = 0;
   if (with_heads)
@@ -70,7 +70,7 @@ double Evaluator::loss_of(const std::vector<Batch>& batches, const std::function
   });
 }
 
-/// How the model goes on with the beginnings that data without right answers gives: the same draws each time.
+/// How the model continues some beginnings, for data without right answers. The draws are the same each time.
 std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
   std::vector<EvaluationReport::Sample> samples;
   if (options_.samples == 0 || !(subject_.sample || subject_.answer)) return samples;
@@ -140,7 +140,7 @@ RunEnding Evaluator::ending(Index step, const std::function<void()>& before_each
   } else {
     std::vector<Batch> more = data_.held_out(recipe_.batch_size);
     end.loss_of = "all that is held out";
-    if (more.empty()) {  // nanoGPT's 200 batches, fewer large ones
+    if (more.empty()) {  // 200 batches as in nanoGPT, or fewer if they are large
       const Generator own = run_stream(options_.seed, Draws::held_out);
       const Index size = std::max<Index>(1, batches_[0].ids.defined() ? batches_[0].ids.numel() : batches_[0].count());
       const Index count = std::max(static_cast<Index>(batches_.size()), std::min<Index>(200, 500'000 / size));

@@ -1,4 +1,4 @@
-// Evaluator, which measures a model on the way and at the end of a run: held-out loss, questions, samples, heads.
+// Evaluator, which measures a model during a run and at its end: held-out loss, questions, samples, heads.
 #pragma once
 
 #include <functional>
@@ -13,27 +13,29 @@
 
 namespace mote {
 
-/// Lets a model answer, and keeps the first `show` answers and the first `mistakes` that are wrong. `before_each` is
-/// called before each 250 questions; what it throws ends the asking.
+/// Asks a model all questions, and keeps the first `show` answers and the first `mistakes` wrong ones. `before_each`
+/// is called before every 250 questions. An exception from it ends the asking.
 Answers ask(
     const Subject& subject, const Data& data, const Questions& questions, Index show, Index mistakes = 0,
     const std::function<void()>& before_each = [] {});
 
-/// Evaluations of one run: always the same data, drawn from streams of their own, in evaluation mode; so they change
-/// nothing. Data and options must outlive it.
+/// Evaluates the model of one run, always on the same data. The data are drawn from streams of their own and the model
+/// is in evaluation mode, so an evaluation does not change the run. Data, recipe and options must outlive the
+/// Evaluator.
 class Evaluator {
  public:
-  /// `with_heads`: an evaluation also says what all heads attend to on one held-out example, for a report.
+  /// If `with_heads` is true, evaluations also report what all heads attend to on one held-out example.
   Evaluator(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options, bool with_heads);
 
   EvaluationReport operator()(Index step) const;
-  /// At the end: all questions; without right answers the mean loss over all that is held out, or over more batches
-  /// than an evaluation has. `before_each` is called before each 250 questions, and before each batch.
+  /// The final evaluation. It asks as many questions as RunOptions::sequences says. For data without right answers it
+  /// takes the mean loss over all held-out data, or over more batches than operator() does. `before_each` is called
+  /// before every 250 questions and before each batch.
   RunEnding ending(
       Index step, const std::function<void()>& before_each = [] {}) const;
-  /// The same; nothing once a StopSignal has come.
+  /// The same as ending(), or nothing if a StopSignal receives a signal meanwhile.
   std::optional<RunEnding> ending_unless_stopped(Index step) const;
-  /// The tokens that the heads of its evaluations look at; none where the inputs are values.
+  /// The tokens of the example on which evaluations report heads. Empty if the inputs are values.
   std::vector<std::string> tokens() const;
 
  private:
@@ -50,8 +52,8 @@ class Evaluator {
   const RunOptions& options_;
   std::vector<Batch> batches_;
   Questions held_out_, trained_on_;
-  Batch example_;        // of one, which heads look at
-  Index positions_ = 0;  // of queries and of keys the last ones, which an evaluation shows; 0: it shows no heads
+  Batch example_;        // one held-out example, on which heads are reported
+  Index positions_ = 0;  // how many of the last queries and keys an evaluation reports; 0: it reports no heads
 };
 
 }  // namespace mote

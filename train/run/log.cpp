@@ -63,7 +63,7 @@ EvaluationReport evaluation_from(const JsonPlace& line) {
   }
   for (std::size_t i = 0; i < heads.items().size(); ++i) {
     report.heads.emplace_back();
-    if (heads.at(i).items().empty()) heads.at(i).fail("has no heads");
+    if (heads.at(i).items().empty()) heads.at(i).fail("must have at least one head");
     for (std::size_t h = 0; h < heads.at(i).items().size(); ++h)
       report.heads.back().push_back(heads.at(i).at(h).as_string());
   }
@@ -77,7 +77,7 @@ std::vector<Report> read_lines(const std::string& path, Report (*from)(const Jso
   const std::string text = read_file(path, std::uint64_t{1} << 32);
   for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
     const std::size_t stop = text.find('\n', at);
-    if (stop == std::string::npos) break;  // half a line, of a run that was killed or trains still
+    if (stop == std::string::npos) break;  // an incomplete line of a run that was killed or still trains
     const std::string where = path + " line " + std::to_string(number);
     const Json line = parse_json(std::string_view(text).substr(at, stop - at), where);
     all.push_back(from(JsonPlace(line, where)));
@@ -90,7 +90,7 @@ std::vector<Report> read_lines(const std::string& path, Report (*from)(const Jso
 
 std::string percent_text(double fraction, int digits) {
   const double units = std::pow(10, digits);
-  return fixed_text(std::floor(100 * units * fraction + 1e-9) / units, digits) + " %";  // 0.29 * 100 is below 29
+  return fixed_text(std::floor(100 * units * fraction + 1e-9) / units, digits) + " %";  // in double 0.29 * 100 < 29
 }
 
 std::string Answers::text() const {

@@ -1,4 +1,4 @@
-// The entries of nanoGPT's dict, and what its settings are here.
+// The entries of nanoGPT's checkpoint dict, and how nanoGPT's settings map to mote's.
 #include "train/run/nanogpt.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace mote {
 namespace {
 
-/// A setting of nanoGPT's: its group here; "": it has no effect here.
+/// A setting of nanoGPT and its settings group in mote. "" means that the setting has no effect in mote.
 struct Setting {
   const char* name;
   const char* group;
@@ -54,7 +54,7 @@ constexpr Setting its_settings[] = {
     {"compile", ""},
 };
 
-/// The value that a setting's text stands for.
+/// The integer, boolean, number or text that a setting's text stands for.
 TorchValue value_of(const std::string& text) {
   Index n = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -70,7 +70,7 @@ TorchValue dict_of(const FieldValues& values) {
   return {std::move(dict)};
 }
 
-/// A recipe in nanoGPT's words: what is not given filled in, a warm-up that never lasts longer than the decay.
+/// A recipe as nanoGPT's settings. Defaults are filled in, and the warm-up never lasts longer than the decay.
 FieldValues in_its_words(const Recipe& r) {
   Recipe full = r;
   full.min_lr = r.min_lr.value_or(r.learning_rate / 10);
@@ -82,29 +82,33 @@ FieldValues in_its_words(const Recipe& r) {
   return words;
 }
 
-/// torch.optim.AdamW's state.
+/// The state of torch.optim.AdamW.
 TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe& r, const RunState& state) {
-  check_in("export", r.optimizer == OptimizerKind::adamw, "nanoGPT trains with AdamW, this run with ", r.optimizer);
+  check_in("export", r.optimizer == OptimizerKind::adamw, "nanoGPT goes on with adamw alone, but this run trains with ",
+           r.optimizer);
   const double last = fit_options(r).schedule(std::max<Index>(state.steps - 1, 0));
   const AdamWOptions how{.lr = last, .betas = {r.beta1, r.beta2}};
   return torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names);
 }
 
-/// Errors: options of its optimizer that its config contradicts, or that mote's AdamW does not have.
+/// Checks the optimizer's options. Errors: options that the checkpoint's config contradicts or that mote's AdamW does
+/// not have.
 void check_options(const TorchValue& checkpoint) {
   const TorchValue& config = detail::at(checkpoint, "config");
   const TorchValue* const groups = detail::find(detail::at(checkpoint, "optimizer"), "param_groups");
-  if (!groups || !std::holds_alternative<TorchList>(groups->value)) return;  // what it is will be told
+  if (!groups || !std::holds_alternative<TorchList>(groups->value)) return;  // set_torch_optimizer_state() reports it
   const auto same = [&](const char* option, double value) {
     const TorchValue* const wanted = detail::find(config, option);
     if (!wanted) return;
     const double stated = detail::number_of(*wanted, option);
-    check_in("torch", value == stated, "the optimizer has ", option, " ", value, ", and the config ", stated);
+    check_in("torch", value == stated, "the checkpoint's optimizer has ", option, " ", value, ", but its config ",
+             stated, ": both must be equal");
   };
   for (const TorchValue& group : std::get<TorchList>(groups->value).items) {
     if (const TorchValue* const eps = detail::find(group, "eps")) {
       const double value = detail::number_of(*eps, "eps"), here = AdamWOptions().eps;
-      check_in("torch", value == here, "the optimizer has eps ", value, ", and mote's has ", here);
+      check_in("torch", value == here, "the checkpoint's optimizer has eps ", value, ", but that of a run of mote is ",
+               here);
     }
     if (const TorchValue* const betas = detail::find(group, "betas"))
       if (const auto* const two = std::get_if<TorchList>(&betas->value); two && two->items.size() == 2) {
@@ -120,7 +124,7 @@ void check_options(const TorchValue& checkpoint) {
 constexpr std::string_view fractions[] = {"dropout", "learning_rate", "min_lr",   "beta1",
                                           "beta2",   "weight_decay",  "grad_clip"};
 
-/// A text as Python writes it.
+/// A text as a Python string literal.
 std::string quoted(const std::string& text) {
   std::string all = "'";
   for (const char c : text) {
@@ -169,12 +173,13 @@ std::string nanogpt_config_file(const FieldValues& args, const Recipe& r, const 
     const auto* const known = std::find_if(std::begin(its_settings), std::end(its_settings),
                                            [&, wanted = name](const Setting& s) { return s.name == wanted; });
     if (known == std::end(its_settings) || name == "vocab_size") continue;
-    // Its command line takes a value of the type that it has here: 1 is no float in Python.
+    // nanoGPT's command line only accepts values of the type that a setting has in this file, and 1 is not a float in
+    // Python.
     const bool fraction = std::find(std::begin(fractions), std::end(fractions), name) != std::end(fractions);
     std::string shown = value;
     if (value == "true" || value == "false") shown[0] = static_cast<char>(std::toupper(shown[0]));
     if (fraction && value.find_first_of(".e") == value.npos) shown += ".0";
-    if (name == "eval_interval" && value == "0") shown = std::to_string(r.max_iters);  // it divides by it
+    if (name == "eval_interval" && value == "0") shown = std::to_string(r.max_iters);  // nanoGPT divides by it
     text += name + " = " + shown + "\n";
   }
   return text;

@@ -1,4 +1,4 @@
-// A run begins or is resumed, takes steps, is evaluated and saved on the way, and ends.
+// The life of a run: it begins or is resumed, takes steps, is evaluated and saved, and ends.
 #include "train/run/run.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void check_options(const RunOptions& o) {
   check(o.seed >= 0 && o.seed <= 1'000'000'000'000'000'000, "seed ", o.seed, " must be 0 to 1000000000000000000");
 }
 
-/// Measures one step: from its first batch until it has been taken.
+/// Measures one step: the health of all layers, and how far the step moves each parameter.
 struct StepHealth {
   explicit StepHealth(const Module& model) {
     for (const NamedParameter& p : named_parameters(model)) before.emplace_back(p, p.parameter.value());
@@ -41,7 +41,7 @@ struct StepHealth {
   std::vector<std::pair<NamedParameter, Array>> before;
 };
 
-/// How much of a log is whole lines within its first `most` bytes: half a one would spoil the next.
+/// The length of the complete lines within the first `most` bytes of a log. Half a line would spoil the next line.
 std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
   if (!file_exists(path)) return 0;
   const FileReader reader(path);
@@ -50,7 +50,7 @@ std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
   return text.rfind('\n') + 1;
 }
 
-/// The settings that determine a run's bits. What may change in a run that goes on is in config.json alone.
+/// The settings that determine a run's bits. Settings that may change when a run is resumed are only in config.json.
 std::vector<Field> fixed_fields(const SettingsGroup& group) {
   std::vector<Field> fixed = group.fields;
   std::erase_if(fixed, [](const Field& f) { return f.use.may_change; });
@@ -80,7 +80,7 @@ Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptio
                {"task", data.settings()},
                {"model", subject_.config},
                {"training", fields(recipe)}};
-  std::erase_if(settings_[2].fields, [](const Field& f) {  // they follow from the data
+  std::erase_if(settings_[2].fields, [](const Field& f) {  // these follow from the data
     return f.name == "vocab_size" || f.name == "block_size";
   });
   for (const Field& f : fields(options_)) settings_[0].fields.push_back(f);
@@ -114,7 +114,7 @@ RunState Run::state() const {
 
 void Run::begin_or_resume(std::optional<double> best_score) {
   const std::string& path = options_.folder;
-  const std::string config = config_json(settings_);  // a path that is no UTF-8 is none for JSON
+  const std::string config = config_json(settings_);  // fails before the folder is made if a text is not UTF-8
   folder_.emplace(path, options_.keep, options_.save_interval);
   const std::string newest = newest_checkpoint(path);
   const bool has_config = file_exists(folder_->file("config.json"));
@@ -146,7 +146,7 @@ void Run::begin_or_resume(std::optional<double> best_score) {
 
   if (newest.empty()) {
     prepare_checkpoint();
-    folder_->save(checkpoint_, steps_);  // before all else: what has a config.json can be resumed
+    folder_->save(checkpoint_, steps_);  // before config.json, so that a folder with config.json can be resumed
     saved_ = steps_;
   } else {
     checkpoint_.load(newest);
@@ -161,7 +161,7 @@ void Run::begin_or_resume(std::optional<double> best_score) {
 
   folder_->write("config.json", config);
   const std::string heads = folder_->file("heads.svg");
-  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);  // of an end that is none any more
+  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);  // of an earlier end; the run goes on
   folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, {}));
   open(log_, "log.jsonl");
   open(evaluations_, "evaluations.jsonl");
@@ -171,7 +171,8 @@ void Run::begin_or_resume(std::optional<double> best_score) {
   began_ = instant();
 }
 
-/// Equal weights and data have a loss of equal bits, in every mote that computes the same.
+/// Checks that the loss on a fixed batch is the loss in the checkpoint, bit for bit. It is if the weights, the data
+/// and the computation are the same.
 void Run::check_same_loss(const SafetensorsFile& checkpoint) const {
   const double now = loss_of_one_batch();
   const std::string was = exact_text(loss_), is = exact_text(now);
@@ -192,11 +193,11 @@ void Run::open(Log& log, const char* name) {
 }
 
 const RunFolder& Run::folder() const {
-  check(folder_.has_value(), "this run is not kept: it has no folder");
+  check(folder_.has_value(), "this run has no folder: RunOptions::folder gives one");
   return *folder_;
 }
 
-/// What `look` returns of the model with the weights that are evaluated.
+/// Calls `look` while the model has the weights that are evaluated: the averages if there is an EMA.
 template <class Look>
 auto Run::evaluated(const Look& look) const {
   if (!ema_) return look();
@@ -204,8 +205,8 @@ auto Run::evaluated(const Look& look) const {
   return look();
 }
 
-/// What is evaluated every eval_interval steps is part of the run; what is evaluated at an end between is not, since a
-/// run that goes on from there has no end there.
+/// Evaluations every eval_interval steps are part of the run. An extra evaluation at the end of a run is not, because
+/// a run that is resumed and goes on does not end there.
 void Run::evaluate() {
   const bool regular = recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0;
   const EvaluationReport report = evaluated([&] { return (*evaluator_)(steps_); });
@@ -214,7 +215,7 @@ void Run::evaluate() {
   if (!regular) return;
 
   evaluated_ = steps_;
-  if (!folder_ || steps_ == 0) return;  // the first weights are never best
+  if (!folder_ || steps_ == 0) return;  // the initial weights never count as best
   prepare_checkpoint();
   if (const std::string path = folder_->save_best(checkpoint_, report.loss, steps_); !path.empty())
     events_.push_back(CheckpointReport{steps_, path});
@@ -225,7 +226,7 @@ bool Run::saves_at(Index steps) const {
   return folder_ && (interval || steps == recipe_.max_iters);
 }
 
-/// Of the weights that are trained, in evaluation mode. No random stream moves.
+/// The loss of the trained weights, not their averages, on a fixed batch in evaluation mode. No random stream moves.
 double Run::loss_of_one_batch() const {
   const Batch batch = data_.batch(std::min<Index>(recipe_.batch_size, 4), Split::validation,
                                   run_stream(options_.seed, Draws::one_batch));
@@ -237,7 +238,8 @@ double Run::loss_of_one_batch() const {
   return loss;
 }
 
-/// Logs are on the disk before a checkpoint says how long they are.
+/// Syncs the logs to the disk before a checkpoint notes their lengths, and computes the loss that the checkpoint
+/// notes.
 void Run::prepare_checkpoint() {
   for (Log* const log : {&log_, &evaluations_}) {
     if (!log->file) continue;
@@ -255,7 +257,7 @@ void Run::save() {
   rates_->append(text_of(Json::object({{"step", steps_}, {"seconds", instant() - began_}})));
 }
 
-/// What is done once, before the first training step of this process.
+/// Runs once, before the first training step of this process.
 void Run::look() {
   if (steps_ > 0) {
     const double was = optimizer_->learning_rate(), is = fit_.schedule(steps_ - 1);
@@ -318,7 +320,7 @@ bool Run::train(const std::function<bool(const RunEvent&)>& see, Integer every) 
     bool wanted = true;
     for (const RunEvent& event : events_)
       if (told(event)) wanted = see(event) && wanted;
-    const bool stopped = events_.empty() && StopSignal::received() != 0;  // while questions were answered
+    const bool stopped = events_.empty() && StopSignal::received() != 0;  // stopped during the final evaluation
     if (wanted && !stopped) continue;
     save();
     return false;

@@ -1,5 +1,5 @@
-// Run, a training from its first step to its report: evaluations on the way, checkpoints, and where it was interrupted,
-// on from there.
+// Run, a training from its first step to its report, with evaluations and checkpoints. An interrupted run can be
+// resumed.
 #pragma once
 
 #include <functional>
@@ -16,38 +16,41 @@
 
 namespace mote {
 
-/// A model that learns from data as a recipe says. With a folder the run is kept there, and goes on where an
-/// interrupted one stopped: it ends in the bits of one that never was.
+/// A run: a model learns from data as a recipe says. With a folder the run is saved there, and an interrupted run is
+/// resumed from there. A resumed run ends with the same bits as one that was never interrupted.
 ///
 /// The folder has checkpoints (train/run/run_folder.h), config.json with all settings, about.json, log.jsonl and
-/// evaluations.jsonl. They say nothing of time, so an interrupted run writes the same bytes. rates.jsonl has the times,
-/// and report.html is for people.
+/// evaluations.jsonl. These files contain no times, so an interrupted and resumed run writes the same bytes.
+/// rates.jsonl has the times, and report.html is for people.
 class Run {
  public:
-  /// Data and the subject's model must outlive it. A new run may begin where another program's has come to: `from`,
-  /// beside the weights that its subject has. Errors: settings that cannot be; a folder that another run uses, that
-  /// holds other files, a run of another model, with other settings or data, or one that has taken more steps.
+  /// Data and the subject's model must outlive the run. A new run may continue a run of another program: `from` is
+  /// that run's state, and the subject's model already has its weights. Errors: invalid settings; a folder that
+  /// another process uses, that holds other files, or that holds a run of another model, with other settings or data,
+  /// or with more steps than max_iters.
   Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
       const std::optional<RunState>& from = {});
   Run(const Data&&, Subject, const Recipe&, const RunOptions& = {},
-      const std::optional<RunState>& = {}) = delete;  // data stay
+      const std::optional<RunState>& = {}) = delete;  // the data must outlive the run
   Run(const Run&) = delete;
 
-  /// Does what comes next. First it looks at the model as it is. Then it takes one training step after the other, each
-  /// with its evaluation and its checkpoint. At last it asks the trained model. A StopSignal ends these: then nothing
-  /// has happened, and the next call asks again. False: there was nothing left to do.
+  /// Does the next part of the run, and returns false if nothing was left to do. First the initial model is evaluated,
+  /// if that is due. Then each call takes one training step, with its evaluation and its checkpoint if they are due.
+  /// At last comes the final evaluation. A signal to a StopSignal interrupts the final evaluation. Then there are no
+  /// events, and the next call begins the final evaluation again.
   ///
   ///     while (run.step())
   ///       for (const RunEvent& event : run.events()) std::cout << event << "\n";
   bool step();
-  /// What happened in the last step().
+  /// The events of the last step().
   const std::vector<RunEvent>& events() const { return events_; }
-  /// Saves a checkpoint of now, if the run is kept and there is none: for whoever stops between two steps.
+  /// Saves a checkpoint now, for a caller that stops between two steps. Does nothing without a folder, or if this step
+  /// is saved already.
   void save();
 
-  /// Takes all steps that are left. `see` receives the report of the first, the last, and every `every`-th training
-  /// step, and all other events but checkpoints; if it returns false, the run is saved, and stops. Returns whether it
-  /// came to its end.
+  /// Takes all steps that are left, and makes the final evaluation. `see` receives the reports of the first, the last
+  /// and every `every`-th training step, and all other events but checkpoints. If `see` returns false, the run is
+  /// saved and stops. Returns whether the run came to its end.
   bool train(const std::function<bool(const RunEvent&)>& see, Integer every = 100);
   template <class See>
   requires std::is_void_v<std::invoke_result_t<const See&, const RunEvent&>>
@@ -56,7 +59,8 @@ class Run {
   }
 
   Index steps() const { return steps_; }  ///< training steps taken so far
-  /// What it has come to besides its weights, for a run that goes on from here. Its arrays stay what they are.
+  /// The state of the run besides its weights, for a run that continues from here. Later steps do not change its
+  /// arrays.
   RunState state() const;
   const Data& data() const { return data_; }
   const Subject& subject() const { return subject_; }
@@ -64,9 +68,9 @@ class Run {
   const Optimizer& optimizer() const { return *optimizer_; }
   const Evaluator& evaluator() const { return *evaluator_; }
   const std::vector<SettingsGroup>& settings() const { return settings_; }
-  /// Its folder. Errors: it is not kept.
+  /// The folder of the run. Errors: the run has no folder.
   const RunFolder& folder() const;
-  /// Once it has come to its end.
+  /// The final evaluation, once the run has come to its end.
   const std::optional<RunEnding>& ending() const { return ending_; }
 
  private:
@@ -97,17 +101,17 @@ class Run {
   FitOptions fit_;
   std::vector<SettingsGroup> settings_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<EMA> ema_;  ///< where the recipe asks for averaged weights
-  Generator random_;          ///< that batches are drawn from
+  std::unique_ptr<EMA> ema_;  ///< null unless the recipe asks for averaged weights
+  Generator random_;          ///< the stream that batches are drawn from
   std::optional<Evaluator> evaluator_;
 
   Index steps_ = 0;
   Index first_ = 0;       ///< steps that earlier processes have taken
-  Index evaluated_ = -1;  ///< steps at the last evaluation
+  Index evaluated_ = -1;  ///< steps at the last regular evaluation; -1: none yet
   bool looked_ = false;   ///< whether step() has been called
   std::vector<RunEvent> events_;
   std::optional<RunEnding> ending_;
-  bool evaluated_at_end_ = false;  // by this process
+  bool evaluated_at_end_ = false;  // whether this process has evaluated at the end
 
   std::optional<RunFolder> folder_;
   Checkpoint checkpoint_;

@@ -1,4 +1,4 @@
-// Names of checkpoints, and which of them stay.
+// The names of checkpoints, and which of them are kept.
 #include "train/run/run_folder.h"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ std::string made_here(const std::string& path, Integer keep) {
   return path;
 }
 
-/// step-00000100.safetensors, so that names sort as steps do.
+/// The name of a checkpoint, such as step-00000100.safetensors. The zeros make names sort as steps do.
 std::string name_of(Index steps) {
   const std::string number = std::to_string(steps);
   return prefix + std::string(digits - std::min(digits, number.size()), '0') + number + suffix;
 }
 
-/// The number in such a name; -1 for every other.
+/// The number of steps in such a name, and -1 for every other name.
 Index steps_of(const std::string& name) {
   Index steps = 0;
   if (!name.starts_with(prefix)) return -1;
@@ -31,19 +31,19 @@ Index steps_of(const std::string& name) {
   return steps >= 0 && name == name_of(steps) ? steps : -1;
 }
 
-/// The steps before which a best checkpoint was saved; -1 if it does not say so.
+/// The number of steps that is noted in a best checkpoint. -1 if it has no such note.
 Index noted_steps(const std::string& path) {
   Index steps = -1;
   try {
     const SafetensorsFile file(path);
     if (const std::string* const text = file.find_metadata(steps_note)) detail::read_field("steps", *text, steps);
   } catch (const Error&) {
-    return -1;  // no checkpoint: nothing to go on with
+    return -1;  // not a readable checkpoint, so a run cannot be resumed from it
   }
   return steps;
 }
 
-/// Errors: it cannot be read, or something in it was changed.
+/// Opens a checkpoint and verifies all its checksums. Errors: it cannot be read, or it was changed.
 SafetensorsFile open_whole(const std::string& path) {
   SafetensorsFile file(path);
   for (const TensorEntry& tensor : file.tensors())
@@ -104,7 +104,7 @@ SafetensorsFile open_newest_checkpoint(const std::string& folder) {
 
 RunFolder::RunFolder(const std::string& path, Integer keep, Integer interval)
     : keep_(keep), interval_(interval), path_(made_here(path, keep)), lock_(path) {
-  for (const std::string& name : list_folder(path))  // with the lock, no other run writes here
+  for (const std::string& name : list_folder(path))  // no other run writes here, because this one has the lock
     if (detail::is_temporary(name)) remove_file(file(name));
 }
 
@@ -138,7 +138,7 @@ std::string RunFolder::save(const Checkpoint& run, Integer steps) {
 
 void RunFolder::remove_earlier(Integer steps) {
   std::vector<std::string> earlier = checkpoint_names(path_);
-  std::erase_if(earlier, [&](const std::string& name) { return steps_of(name) >= steps; });  // this, or a longer past
+  std::erase_if(earlier, [&](const std::string& name) { return steps_of(name) >= steps; });  // this one and later stay
   const auto between = [&](const std::string& name) {
     const Index at = steps_of(name);
     return interval_ > 0 ? at % interval_ != 0 : at != 0;

@@ -11,39 +11,42 @@
 
 namespace mote {
 
-/// The newest and the best checkpoint in a run's folder, "" if there is none. The best is saved after an evaluation,
-/// perhaps later than the last regular one: then it is the newest as well. They may be read while the run goes on.
+/// The path of the newest and of the best checkpoint in a run's folder, "" if there is none. The best is saved after
+/// an evaluation, perhaps later than the last regular checkpoint. Then it is the newest as well. Both may be read
+/// while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
-/// The newest one, read through and found whole. Errors: there is none; it is damaged, and what to do then.
+/// Opens the newest checkpoint and verifies all its checksums. Errors: there is none; it is damaged. The message says
+/// what to do.
 SafetensorsFile open_newest_checkpoint(const std::string& folder);
-/// step-00000100.safetensors and the like, from the first step to the last.
+/// The names of a folder's regular checkpoints, step-00000100.safetensors and so on, in the order of their steps.
 std::vector<std::string> checkpoint_names(const std::string& folder);
 
-/// A folder that belongs to one run, and meanwhile to this process alone. Checkpoints are step-00000100.safetensors and
-/// the like; best.safetensors is the run when it had the lowest score.
+/// The folder of one run, which only this process may use meanwhile. Checkpoints are named step-00000100.safetensors
+/// and so on. best.safetensors is the run when it had the lowest score.
 class RunFolder {
  public:
-  /// Makes the folder if need be, and removes the temporary files that a killed run left in it. A run saves every
-  /// `interval` steps (0: never) and where it ends or is stopped; `keep` is how many of the newest checkpoints stay.
-  /// Errors: it cannot be made or written, another process trains in it, keep below 1. Of all that writes: the name is
-  /// that of another folder by now, or one of its files a pipe or the like.
+  /// Makes the folder if it does not exist, and removes the temporary files that a killed run left in it. A run saves
+  /// every `interval` steps (0: never), and where it ends or is stopped. `keep` is how many of the newest checkpoints
+  /// are kept. Errors: the folder cannot be made or written, another process trains in it, keep below 1. Errors of all
+  /// functions that write: the folder was moved or replaced, or the file to write is a pipe or the like.
   explicit RunFolder(const std::string& path, Integer keep = 3, Integer interval = 1);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// Writes a file in it.
+  /// Writes a file in the folder.
   void write(const std::string& name, std::string_view text) const;
   /// Saves `run` after so many steps, calls remove_earlier(), and returns the file's path.
   std::string save(const Checkpoint& run, Integer steps);
-  /// With a checkpoint after so many steps on the disk: removes what is no longer among the newest. Also removes what a
-  /// run that was never stopped would not have: earlier checkpoints between two multiples of `interval`. A run that is
-  /// resumed calls it, because a kill may have come between a checkpoint and this.
+  /// Removes earlier checkpoints, once the checkpoint after `steps` steps is on the disk. Only the newest are kept.
+  /// Checkpoints between two multiples of `interval` are removed as well, because a run that was never stopped would
+  /// not have them. A run that is resumed calls this function, because it may have been killed between saving a
+  /// checkpoint and removing the earlier ones.
   void remove_earlier(Integer steps);
-  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far: the file's path then, else
-  /// "". NaN is no score.
+  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far. Returns the file's path if
+  /// it was saved, otherwise "". A NaN is never the lowest.
   std::string save_best(const Checkpoint& run, Real score, Integer steps);
-  std::optional<double> best_score = {};  ///< part of the run: add it
+  std::optional<double> best_score = {};  ///< part of the run, so it must be added to its Checkpoint
 
  private:
   Index keep_, interval_;

@@ -1,4 +1,4 @@
-// Which parts of a checkpoint are whose.
+// How a RunState is read from a run's checkpoint.
 #include "train/run/run_state.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-// RunState, what a run has come to besides its weights: out of a checkpoint.
+// RunState, the state of a run besides its weights, which a checkpoint contains.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace mote {
 struct RunState {
   Index steps = 0;  ///< taken so far
   std::optional<double> best_score = {};
-  /// Of the stream that batches are drawn from; not given: it begins.
+  /// The state of the stream that batches are drawn from. If it is not given, the stream begins anew.
   std::optional<GeneratorState> data = {};
   OptimizerState optimizer = {};          ///< by the parameters' names
   std::vector<NamedArray> averages = {};  ///< of an EMA, if there is one, by the parameters' names
-  Index averaged = 0;                     ///< how often it was updated
+  Index averaged = 0;                     ///< how often the averages were updated
 };
 
-/// The state that a run's checkpoint has; `model` gets its weights and streams, `optimizer` its state. Errors: those of
-/// Checkpoint::load().
+/// Reads a run's checkpoint and returns its state. `model` gets the weights and the random streams, and `optimizer`
+/// gets its state. Errors: those of Checkpoint::load().
 RunState read_run_state(const std::string& checkpoint, Module& model, Optimizer& optimizer);
 
 }  // namespace mote

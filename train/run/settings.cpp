@@ -12,7 +12,7 @@ namespace {
 
 const std::string settings_prefix = "settings.";
 
-/// The group and the name of "training.batch_size".
+/// Splits "training.batch_size" into the group and the name.
 std::pair<std::string, std::string> parts_of(const std::string& name) {
   const std::size_t point = std::min(name.find('.'), name.size());
   return {name.substr(0, point), name.substr(std::min(point + 1, name.size()))};
@@ -21,7 +21,8 @@ std::pair<std::string, std::string> parts_of(const std::string& name) {
 }  // namespace
 
 std::string config_json(const std::vector<SettingsGroup>& settings) {
-  // A number or a boolean as such, if it comes back as it was (a file may be called 1e3), all else as text.
+  // A number or a boolean is written as such if it reads back as the same text (a file may be called 1e3), all else as
+  // text.
   const auto value_of = [](const std::string& text) {
     try {
       const Json value = parse_json(text);

@@ -1,4 +1,5 @@
-// RunOptions, what a run is besides its data, its subject and its recipe; and what a checkpoint keeps of all settings.
+// RunOptions, the options of a run besides its data, subject and recipe; and how checkpoints and config.json keep
+// settings.
 #pragma once
 
 #include <optional>
@@ -11,9 +12,9 @@
 namespace mote {
 
 struct RunOptions {
-  std::string folder = {};      ///< where it is kept: checkpoints, logs, a report; empty: nowhere
-  bool fresh = false;           ///< a run that is there already is an error
-  bool accept_changes = false;  ///< go on although model, data or mote compute another loss than before
+  std::string folder = {};      ///< for checkpoints, logs and the report; empty: nothing is saved
+  bool fresh = false;           ///< it is an error if the folder has a run already
+  bool accept_changes = false;  ///< resume although model, data or mote compute another loss than before
   Index seed = 1;
   std::optional<Index> sequences = {};  ///< not given: Data::questions_at_end()
   Index samples = 1;
@@ -33,27 +34,29 @@ struct RunOptions {
   }
 };
 
-/// All settings of a run, in groups: "general", "task", "model", "training". A checkpoint keeps those that determine
-/// its bits, as settings.<group>.<name>; the folder's config.json has all.
+/// One group of a run's settings: "general", "task", "model" or "training". A checkpoint keeps the settings that
+/// determine the run's bits, as settings.<group>.<name>. The folder's config.json has all settings.
 struct SettingsGroup {
   std::string title;
   std::vector<Field> fields;
 };
 
-/// config.json: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
+/// The text of config.json: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
 std::string config_json(const std::vector<SettingsGroup>& settings);
-/// Its groups, names and values; nothing if there is none, or of a file that is another's.
+/// Reads the groups, names and values of a config.json. Empty if there is no such file, or if it is not a run's.
 std::vector<SettingsGroup> read_config_json(const std::string& path);
 
-/// What a checkpoint has of a setting, "training.batch_size"; null: nothing.
+/// The text of a setting in a checkpoint, by a name such as "training.batch_size". Null if the checkpoint does not
+/// have it.
 const std::string* saved_setting(const SafetensorsFile& checkpoint, const std::string& name);
-/// All settings of a run by group and name, "training.batch_size": those of a checkpoint, and what else config.json
-/// says beside it.
+/// All settings of a run by names such as "training.batch_size": those in a checkpoint, and the others from the
+/// config.json beside it.
 FieldValues saved_settings(const SafetensorsFile& checkpoint);
-/// What a checkpoint keeps of its data, Data::state().
+/// The Data::state() that a checkpoint contains.
 std::string saved_state(const SafetensorsFile& checkpoint);
-/// Errors: settings that a checkpoint has and these do not, and those that must be the same and differ, all at once.
-/// What it lacks is what these say.
+/// Compares the settings of a checkpoint with those of now. Errors: settings that only the checkpoint has, and
+/// settings that must be the same and differ, all in one message. Settings that the checkpoint does not have are not
+/// compared.
 void check_settings(const SafetensorsFile& checkpoint, const std::vector<SettingsGroup>& now,
                     const std::string& folder);
 

@@ -1,4 +1,4 @@
-// Subject, what a run trains: a module, its loss, and how it answers. subject_of() makes one of any model.
+// Subject, the model that a run trains: a module, its loss and its answers. subject_of() makes one from any model.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,18 @@
 
 namespace mote {
 
-/// It refers to the model, which must outlive it.
+/// The model that a run trains, with functions for its loss and its answers. It refers to the module, which must
+/// outlive it.
 struct Subject {
   Module* module = nullptr;
-  /// Its config: lines of a report, what a run that is resumed compares, and what a checkpoint's reader builds it by.
+  /// The fields of the module's config. Reports list them, a resumed run compares them, and whoever reads a checkpoint
+  /// builds the model from them.
   std::vector<Field> config = {};
   std::function<MeanLoss(const Batch&)> loss = {};
   /// The likeliest answers [N, A] to questions. Without this function only the loss is measured.
   std::function<IntArray(const Questions&)> answer = {};
-  /// `count` ids that are drawn to go on from a prompt [1, P]: [1, count]. Without this function `answer` is shown.
+  /// Draws `count` ids that continue a prompt [1, P], and returns them as [1, count]. Without this function `answer`
+  /// is shown.
   std::function<IntArray(const IntArray& prompt, Index count, const Generator& random)> sample = {};
 };
 
@@ -38,19 +41,20 @@ concept Generates = requires(M& m, const IntArray& ids, const Generator& random)
   m.generate(ids, 1, {}, random);
 };
 
-/// What a model makes of inputs: logits [B, K] of classes, or values.
+/// The output of a model for these inputs: logits of classes, or values.
 template <class M>
 Tensor result_of(const M& model, const IntArray& ids, const Array& values) {
   if constexpr (Takes<M, const Tensor&>)
     if (values.defined()) return model(Tensor(values));
   if constexpr (detail::Takes<M, const IntArray&>)
     if (ids.defined()) return model(ids);
-  throw Error(
-      "subject_of: the model cannot be called with the data's inputs: ids need forward(const IntArray&), values "
-      "forward(const Tensor&)");
+  throw Error(values.defined()
+                  ? "subject_of: the data's inputs are values, but the model has no forward(const Tensor&)"
+                  : "subject_of: the data's inputs are ids, but the model has no forward(const IntArray&)");
 }
 
-/// The likeliest class, or symbols, each read before the next: [N, A].
+/// The likeliest class, or the likeliest symbols one after the other, [N, A]. Each symbol is read before the next is
+/// chosen.
 template <class M>
 IntArray likeliest(const M& model, const Questions& q) {
   std::vector<IntArray> ids{q.prompts}, answer;
@@ -64,11 +68,12 @@ IntArray likeliest(const M& model, const Questions& q) {
 }
 }  // namespace detail
 
-/// What a run needs of a model. A language model has loss(ids, targets), as GPT has, and answers by generate() or, if
-/// it has none, by its logits, model(ids). Of any other model, model(inputs) are logits: [B, K] of classes, or [B, T,
-/// K] of a class at each position. Where a Dataset's targets are values, they are values like them. The loss is the
-/// cross-entropy or the mean squared error. The answer is the likeliest class at the last position, and those that
-/// follow. Its config, if it has a field of that name with visit(v), is part of the settings.
+/// Makes the Subject of a model. A language model has loss(ids, targets), as GPT does. It answers by generate() or,
+/// without generate(), by its logits model(ids). For any other model, model(inputs) are logits: [B, K] of classes, or
+/// [B, T, K] of a class at each position. The loss is then the cross-entropy. If a Dataset's targets are values,
+/// model(inputs) are values as well, and the loss is the mean squared error. The answer is the likeliest class at the
+/// last position, and then those that follow. If the model has a field `config` with visit(v), the fields of the
+/// config are part of the settings.
 template <class M>
 Subject subject_of(M& model) {
   Subject s{&model};
@@ -98,8 +103,8 @@ Subject subject_of(M& model) {
   return s;
 }
 
-/// The same with options for generate(), but that answers are the likeliest: for a model that mixes positions without a
-/// cache subject_of(model, GenerateOptions{.use_cache = false}).
+/// subject_of() with options for generate(). Answers are still the likeliest ones. For instance, a model that mixes
+/// positions without a cache needs subject_of(model, GenerateOptions{.use_cache = false}).
 template <class M, class Options>
 Subject subject_of(M& model, const Options& how) {
   Subject s = subject_of(model);

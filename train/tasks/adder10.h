@@ -1,4 +1,5 @@
-// The adder10 task: sums of two numbers of ten digits, as the public board of the smallest adders asks for them.
+// The adder10 task: sums of two numbers of ten digits, as in AdderBoard, a public leaderboard of the smallest models
+// that add.
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@
 
 namespace mote {
 
-/// Python's random.Random(seed): mote's generator, whose words init_by_array() fills (Matsumoto and Nishimura 2002).
+/// A generator that draws the numbers of Python's random.Random(seed). Like Python, it seeds the Mersenne Twister by
+/// init_by_array() (Matsumoto and Nishimura 2002).
 inline Generator python_random(std::uint32_t seed) {
   GeneratorState state{.used = 624};
   auto& w = state.words;
@@ -41,16 +43,17 @@ struct Adder10Options {
   }
 };
 
-/// 0 a 0 0 b 0 sum: ten digits, ten digits, eleven of the sum, the last one first, in a vocabulary of the digits alone.
-/// Answers are judged by the 10,010 sums of the AdderBoard (github.com/anadim/AdderBoard, 2026): 10,000 that Python's
-/// random.Random(2025) draws, and ten hard ones. Of 10^20 sums, one of these is drawn to train on with a chance of
-/// 10^-11 in 3,000 steps. Errors: carries that is no share.
+/// Addition of two numbers of ten digits. A sequence is 0 a 0 0 b 0 sum, in which a and b have ten digits and the sum
+/// has eleven. The last digit of each number comes first. The vocabulary is the ten digits. The evaluation set is the
+/// 10,010 sums of AdderBoard (github.com/anadim/AdderBoard, 2026): 10,000 that Python's random.Random(2025) draws, and
+/// ten hard ones. There are 10^20 sums, so 3,000 training steps draw one of these with a chance of 10^-11. Errors:
+/// carries outside 0 to 1.
 class Adder10Task final : public AnswerTask {
  public:
   using Options = Adder10Options;
   const Options options;
   static constexpr std::size_t digits = 10;
-  static constexpr std::uint64_t below = 10'000'000'000;  // the numbers
+  static constexpr std::uint64_t below = 10'000'000'000;  // a and b are below
 
   explicit Adder10Task(const Options& o = {}) : AnswerTask("Adder10Task", 10, 23, 11), options(o) {
     check_in("Adder10Task", o.carries >= 0 && o.carries <= 1, "carries ", o.carries, " must be 0 to 1");
@@ -91,7 +94,7 @@ class Adder10Task final : public AnswerTask {
     sum.push_back(carry);
     return sum;
   }
-  /// Of Split::validation: the first of the board's.
+  /// For Split::validation, the first `count` sums of the board.
   Questions evaluation(Index count, Split split = Split::validation) const override {
     if (split == Split::train) return AnswerTask::evaluation(count, split);
     std::vector<std::vector<Index>> prompts, answers;
@@ -103,7 +106,7 @@ class Adder10Task final : public AnswerTask {
     return {stack_rows(prompts, 24), stack_rows(answers, 11)};
   }
 
-  /// The first of the board's 10,010 pairs, the ten hard ones last.
+  /// The first `count` of the 10,010 pairs of the board. The ten hard pairs come last.
   static std::vector<std::pair<std::uint64_t, std::uint64_t>> board(Index count = 10'010) {
     constexpr std::uint64_t most = below - 1, half = below / 2;
     constexpr std::uint64_t hard[] = {0,          0,          0,    1,    most, 0,          most,
@@ -111,7 +114,7 @@ class Adder10Task final : public AnswerTask {
                                       1234567890, 9876543210, most, most, 1,    most};
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     const Generator random = python_random(2025);
-    const auto number = [&] {  // randint(0, most): 34 bits, the low word first, drawn again from `below` on
+    const auto number = [&] {  // randint(0, most): 34 bits, the low word first, drawn again if x >= below
       for (;;) {
         const std::uint64_t low = random.next_u32(), high = random.next_u32() >> 30;
         if (const std::uint64_t x = high << 32 | low; x < below) return x;

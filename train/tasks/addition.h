@@ -1,4 +1,4 @@
-// The addition task: two numbers of n digits, then their sum, its last digit first or in plain order.
+// The addition task: two numbers of n digits, then their sum with the last digit first or in plain order.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,9 @@ struct AdditionOptions {
   }
 };
 
-/// a + b = sum: n digits, "+", n digits, "=", n + 1 digits of the sum, by default the last one first, so that each
-/// needs only digits that stand already there. Symbols 0 to 9, 10 is "+", 11 "=". Errors: digits outside 1 to 18.
+/// Addition of two numbers, a + b = sum. A sequence is n digits, "+", n digits, "=", and n + 1 digits of the sum. By
+/// default the last digit of the sum comes first, because carries run from the last digit to the first. The ids 0 to 9
+/// are the digits, 10 is "+", and 11 is "=". Errors: digits outside 1 to 18.
 class AdditionTask final : public AnswerTask {
  public:
   using Options = AdditionOptions;
@@ -38,7 +39,7 @@ class AdditionTask final : public AnswerTask {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "4"}, {"n_embd", "64"}};
     r.max_iters = options.digits <= 2 && !options.plain ? 1500 : 3000;
-    if (options.digits > 2) r.optimizer = OptimizerKind::muon;  // one seed of ten stays at half with AdamW
+    if (options.digits > 2) r.optimizer = OptimizerKind::muon;  // with AdamW, one of ten seeds gets only half right
     return r;
   }
   Outcome outcome() const override {

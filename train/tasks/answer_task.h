@@ -1,4 +1,4 @@
-// AnswerTask, the base of tasks made of question, separator, answer.
+// AnswerTask, the base of tasks whose sequences are a question, a separator and an answer.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@ struct AnswerOptions {
   }
 };
 
-/// Sequences q1 ... qQ | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task says how
-/// questions are drawn and what the answer is. Only the answer counts in the loss. One question in four is held out.
+/// A task with sequences of a question, a separator and an answer, q1 ... qQ | a1 ... aA. The ids 0 to symbols - 1 are
+/// the symbols, and the id `symbols` is the separator. A derived task draws the questions and gives their answers.
+/// Only the answer counts in the loss. One question in four is held out.
 class AnswerTask : public Task {
  public:
   using Options = AnswerOptions;
@@ -27,14 +28,15 @@ class AnswerTask : public Task {
 
   /// The answer to a question; answer_length symbols.
   virtual std::vector<Index> answer(std::span<const Index> question) const = 0;
-  /// A random question of either split; question_length symbols, each drawn from all unless a task says otherwise.
+  /// A random question, which may belong to either split. It has question_length symbols, each drawn from all symbols
+  /// unless a derived task draws in another way.
   virtual std::vector<Index> question(const Generator& random) const {
     return random_ids(question_length, 0, symbols, random);
   }
 
   virtual Index separator() const { return symbols; }
   Index vocab_size() const override { return symbols + 1; }
-  /// All but the last symbol of the answer.
+  /// A sequence without the last symbol of the answer, which is only a target.
   Index block_size() const override { return question_length + answer_length; }
   Recipe recipe() const override { return {}; }
 
@@ -48,7 +50,7 @@ class AnswerTask : public Task {
       std::copy(right.begin(), right.end(), targets + question_length);
     });
   }
-  /// Prompts with the separator, [count, Q + 1].
+  /// Prompts [count, Q + 1], which end with the separator, and answers [count, A].
   Questions questions(Index count, Split split, const Generator& random) const override {
     std::vector<std::vector<Index>> prompts, answers;
     for (Index n = 0; n < count; ++n) {
@@ -61,14 +63,15 @@ class AnswerTask : public Task {
   }
 
   std::string word(Index id) const override { return id == separator() ? "|" : symbol_word(id, symbols); }
-  /// Without the separator.
+  /// The prompt as text, without the separator.
   std::string prompt_text(std::span<const Index> prompt) const override {
     return text(prompt.first(prompt.size() - 1));
   }
 
  protected:
-  /// `name` is the task's, and opens the errors: symbols or a length out of range, too few questions to hold some
-  /// out. A task that draws questions in its own way calls check_splits() once more.
+  /// Sets symbols, question_length and answer_length to s, q and a. A derived task that overrides question() must also
+  /// call check_splits(). Errors, which begin with `name`, the name of the task: symbols or a length out of range, too
+  /// few questions to hold some out.
   AnswerTask(const char* name, Integer s, Integer q, Integer a)
       : Task(name), symbols(s), question_length(q), answer_length(a) {
     checked_size(name, "symbols", s, 2, 10'000'000);
@@ -79,13 +82,12 @@ class AnswerTask : public Task {
   AnswerTask(const char* name, const AnswerOptions& o) : AnswerTask(name, o.symbols, o.length, o.length) {}
 
  private:
-  /// Errors: an answer of another length than answer_length.
+  /// A random question of this split, and its answer. Errors: an answer of another length than answer_length.
   std::pair<std::vector<Index>, std::vector<Index>> draw(Split split, const Generator& random) const {
     std::vector<Index> asked = draw_of(split, [&] { return question(random); });
     std::vector<Index> right = answer(asked);
     const Index given = std::ssize(right);
-    check_in("answer", given == answer_length, "an answer of ", given, " symbols, but answer_length is ",
-             answer_length);
+    check_in("answer", given == answer_length, "it returned ", given, " symbols, but answer_length is ", answer_length);
     return {std::move(asked), std::move(right)};
   }
 };

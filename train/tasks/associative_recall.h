@@ -1,4 +1,4 @@
-// The associative recall task: keys with values, then keys again, among filler; what was the value of each?
+// The associative recall task: keys with values, then the same keys among filler, each to be answered with its value.
 #pragma once
 
 #include <utility>
@@ -18,10 +18,11 @@ struct AssociativeRecallOptions {
   }
 };
 
-/// Multi-query associative recall (Arora et al. 2023, Zoology): k1 v1 ... kP vP, each key another, then filler in which
-/// each key comes once more; the label of such a key is its value, other places have none. In a question one of them
-/// ends the row. Values do not come again: else the one that is missing would tell the answer. Ids: keys, values,
-/// filler. Errors: fewer keys than pairs, a length below 3 pairs.
+/// Multi-query associative recall. A row is k1 v1 ... kP vP with different keys, then filler in which each key comes
+/// once more. The label of a key that comes again is its value, and other positions have no label. In a question, one
+/// such key is the last id of the row. Values do not come again, because otherwise the one value that is still missing
+/// would give the answer away. Ids: keys, then values, then filler. Source: Arora et al. 2023 (Zoology). Errors: fewer
+/// keys than pairs, a length below 3 * pairs.
 class AssociativeRecallTask final : public LabelTask {
  public:
   using Options = AssociativeRecallOptions;
@@ -30,10 +31,11 @@ class AssociativeRecallTask final : public LabelTask {
   explicit AssociativeRecallTask(const Options& o = {}) : LabelTask("AssociativeRecallTask", o.length), options(o) {
     const char* const name = "AssociativeRecallTask";
     checked_size(name, "pairs", o.pairs);
-    check_in(name, o.keys >= o.pairs && o.keys <= 1'000'000, "keys ", o.keys, " must be pairs ", o.pairs,
-             " to 1000000");
+    check_in(name, o.keys >= o.pairs && o.keys <= 1'000'000, "keys ", o.keys, " must be at least pairs ", o.pairs,
+             ", and at most 1000000");
     checked_size(name, "values", o.values, 2);
-    check_in(name, o.length / 3 >= o.pairs, "length ", o.length, " must be at least 3 pairs, ", 3 * o.pairs);
+    check_in(name, o.length / 3 >= o.pairs, "length ", o.length, " must be at least ", 3 * o.pairs,
+             ", 3 for each of the pairs");
     check_rows();
   }
 
@@ -46,7 +48,8 @@ class AssociativeRecallTask final : public LabelTask {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "8"}, {"n_embd", "128"}};
-    r.config.emplace_back("position", "alibi");  // a head that looks one back comes sooner by distance than by place
+    // A head that attends one position back is learned sooner from distances (ALiBi) than from absolute positions.
+    r.config.emplace_back("position", "alibi");
     r.max_iters = 1500;
     r.learning_rate = 3e-3;
     return r;
@@ -69,7 +72,7 @@ class AssociativeRecallTask final : public LabelTask {
     if (id == filler()) return ".";
     return id < options.keys ? "k" + std::to_string(id) : "v" + std::to_string(id - options.keys);
   }
-  /// From a key's second time to the value beside its first.
+  /// For a key that comes again, the position of the value behind its first occurrence.
   Index looks_at(std::span<const Index> ids, Index position) const override {
     const Index key = ids[static_cast<std::size_t>(position)];
     if (key >= options.keys || position < 2 * options.pairs) return -1;

@@ -5,7 +5,7 @@
 
 namespace mote {
 
-/// s1 ... sL | s1 ... sL: to get the answer right, position L + i must attend to position i.
+/// The copy task, with rows s1 ... sL | s1 ... sL. To get the answer right, position L + i must attend to position i.
 class CopyTask final : public AnswerTask {
  public:
   explicit CopyTask(const Options& o = {}) : AnswerTask("CopyTask", o) {}

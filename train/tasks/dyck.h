@@ -1,4 +1,4 @@
-// The Dyck task: brackets that open and close, nested up to a depth; which ones close what is still open.
+// The Dyck task: brackets that are nested up to a depth, and then the brackets that close those still open.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,10 @@ struct DyckOptions {
   }
 };
 
-/// The beginning of a well-nested word; |; the brackets that close what is open, innermost first, then "." up to
-/// `depth` symbols. Opening brackets are 0 .. kinds-1, closing ones kinds .. 2 kinds - 1, "." 2 kinds. Source: Dyck(k,
-/// D) of Yao et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
+/// The Dyck task, with rows of the beginning of a sequence of well-nested brackets, then |, then the brackets that
+/// close those still open. The answer closes the innermost bracket first, and is filled up with "." to `depth`
+/// symbols. The ids 0 to kinds - 1 are opening brackets, kinds to 2 * kinds - 1 are closing brackets, and 2 * kinds is
+/// ".". Source: Dyck(k, D) of Yao et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
 class DyckTask final : public AnswerTask {
  public:
   using Options = DyckOptions;
@@ -43,7 +44,7 @@ class DyckTask final : public AnswerTask {
   }
   Outcome outcome() const override { return {.least = 0.99, .chance = commonest(), .seconds = 16}; }
 
-  /// Where both are possible, a bracket opens or closes with equal chances.
+  /// The next bracket opens or closes with equal chances where both are possible.
   std::vector<Index> question(const Generator& random) const override {
     const std::vector<Index> drawn = random_ids(options.length, 0, 2 * options.kinds, random);
     std::vector<Index> q, open;
@@ -81,12 +82,14 @@ class DyckTask final : public AnswerTask {
 
  private:
   Index nothing() const { return 2 * options.kinds; }
-  /// The fraction of the commonest answer: how likely so many are open at the end, over the answers there then are. A
-  /// longer walk, whose fraction is hardly another, is taken for one of ten thousand.
+  /// The fraction of questions that the most frequent answer gets right. Answers that close equally many brackets are
+  /// equally frequent. So the fraction is the largest p / n, where p is the probability that so many brackets are open
+  /// and n is the number of such answers. Questions above 10,000 brackets count as 10,000 or 10,001, because the
+  /// fraction hardly changes.
   double commonest() const {
     const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
     const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));
-    std::vector<double> open(deepest + 2, 0.0), next = open;  // how likely each depth is, and one that never comes
+    std::vector<double> open(deepest + 2, 0.0), next = open;  // probability of each depth; the last never occurs
     open[0] = 1;
     for (Index step = 0; step < steps; ++step) {
       std::fill(next.begin(), next.end(), 0.0);

@@ -19,12 +19,12 @@ struct InductionOptions {
   }
 };
 
-/// Rows of 2 length letters: `shortest` to `length` random ones, all different, again and again. Where to attend cannot
-/// be memorized, only found, by searching for the same letter earlier and attending to what followed it. Letters before
-/// the repetition do not count in the loss. ids and targets [B, 2 length]. A question is a row without its last
-/// letters, up to four. One question in four is held out. Source: Olsson et al. 2022, whose random tokens come from so
-/// large a vocabulary that they differ, too. Errors: symbols outside 2 to a million, length below 2 or above symbols,
-/// shortest below 1 or above length.
+/// The induction task, with rows of 2 * length letters, in which `shortest` to `length` different random letters
+/// repeat. A model cannot memorize where to attend. It must find the same letter earlier in the row, and attend to the
+/// letter that followed it. Letters before the first repetition do not count in the loss. ids and targets are [B, 2 *
+/// length]. A question is a row without its last letters, up to four, which are the answer. One question in four is
+/// held out. Source: Olsson et al. 2022, whose random tokens also differ, because their vocabulary is large. Errors:
+/// symbols outside 2 to a million, length below 2 or above symbols, shortest below 1 or above length.
 class InductionTask : public Task {
  public:
   using Options = InductionOptions;
@@ -46,7 +46,7 @@ class InductionTask : public Task {
   }
   Index vocab_size() const override { return options.symbols; }
   Index block_size() const override { return 2 * options.length; }
-  /// Two layers of attention and nothing else: the smallest model that learns it.
+  /// The model is two layers of attention without feed-forward layers, the smallest model that learns the task.
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
@@ -58,7 +58,7 @@ class InductionTask : public Task {
   }
 
   Outcome outcome() const override { return {.least = 0.99, .seconds = 6}; }
-  /// `letters` repeated: 2 length + 1 of them.
+  /// A row of 2 * length + 1 letters, in which `letters` repeats.
   std::vector<Index> row(const std::vector<Index>& letters) const {
     std::vector<Index> x;
     for (Index t = 0; t <= block_size(); ++t) x.push_back(letters[static_cast<std::size_t>(t) % letters.size()]);
@@ -71,7 +71,7 @@ class InductionTask : public Task {
       std::copy(x.begin() + period, x.end(), targets + period - 1);
     });
   }
-  /// Prompts [count, 2 length + 1 - A], answers [count, A].
+  /// Prompts [count, 2 * length + 1 - A] and answers [count, A], with A = answer_length().
   Questions questions(Index count, Split split, const Generator& random) const override {
     std::vector<std::vector<Index>> prompts, answers;
     for (Index n = 0; n < count; ++n) {
@@ -83,7 +83,7 @@ class InductionTask : public Task {
   }
   std::string word(Index id) const override { return symbol_word(id, options.symbols); }
 
-  /// In the repetition, one period back and one position further.
+  /// The position where the next letter stood one period earlier; -1 in the first period.
   Index looks_at(std::span<const Index> ids, Index position) const override {
     Index period = options.shortest;
     while (period < options.length && !repeats(ids, period)) ++period;
@@ -101,7 +101,7 @@ class InductionTask : public Task {
     const auto from = std::min<std::size_t>(ids.size(), static_cast<std::size_t>(period));
     return std::equal(ids.begin() + static_cast<std::ptrdiff_t>(from), ids.end(), ids.begin());
   }
-  /// A row of this split, and after how many letters it repeats.
+  /// A row of this split, and the number of letters after which it repeats.
   std::pair<std::vector<Index>, Index> draw(Split split, const Generator& random) const {
     Index period = 0;
     std::vector<Index> x;
@@ -113,7 +113,7 @@ class InductionTask : public Task {
     });
     return {std::move(x), period};
   }
-  /// The letters before the repetition.
+  /// Random letters, all different, which a row repeats.
   std::vector<Index> letters(const Generator& random) const {
     const Index period = random_ids(1, options.shortest, options.length + 1, random)[0];
     std::vector<Index> all = random.randperm(options.symbols);

@@ -1,4 +1,4 @@
-// LabelTask, the base of tasks that ask something at positions of a row.
+// LabelTask, the base of tasks in which positions of a row have labels.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 
 namespace mote {
 
-/// Rows of ids with labels: what to predict at each position, which is not what comes next in the row. The question is
-/// a row, its answer the last label. One row in four is held out.
+/// A task with rows of ids in which positions have labels, which the model predicts instead of the next id. A question
+/// is a row, and its answer is the label of the last position. One row in four is held out.
 class LabelTask : public Task {
  public:
   /// A random row of this length. It may belong to either split.
   virtual std::vector<Index> row(Index length, const Generator& random) const = 0;
-  /// A random row whose last position has a label, to ask for it.
+  /// A random row whose last position has a label, so that a model can be asked for it.
   virtual std::vector<Index> question(Index length, const Generator& random) const { return row(length, random); }
   /// The label at each position; -1: none.
   virtual std::vector<Index> labels(std::span<const Index> row) const = 0;
@@ -31,15 +31,15 @@ class LabelTask : public Task {
   }
 
  protected:
-  /// A constructor ends with check_rows(). `name` is the task's, and opens the errors: lengths below 1 or above a
-  /// million.
+  /// A derived constructor must end with check_rows(). Errors, which begin with `name`, the name of the task: lengths
+  /// below 1 or above a million.
   LabelTask(const char* name, Integer train_length, Integer test_length)
       : Task(name),
         name_(name),
         train_length_(checked_size(name, "length", train_length)),
         test_length_(checked_size(name, "length", test_length)) {}
   LabelTask(const char* name, Integer length) : LabelTask(name, length, length) {}
-  /// Errors: too few rows to hold some out.
+  /// Checks that both splits have rows. Errors: too few rows to hold some out.
   void check_rows() const {
     for (const Index length : {train_length_, test_length_})
       check_splits(name_, [&](const Generator& random) { return question(length, random); });
@@ -50,7 +50,8 @@ class LabelTask : public Task {
     const Index T = split == Split::train ? train_length_ : test_length_;
     return batch_of(size, T, [&](Index* ids, Index* targets) {
       const std::vector<Index> x = draw_of(split, [&] { return draw(T); }), y = labels(x);
-      check_in("labels", x.size() == y.size(), y.size(), " labels for ", x.size(), " ids");
+      check_in("labels", x.size() == y.size(), "it returned ", y.size(), " labels for ", x.size(),
+               " ids: each id needs one");
       std::copy(x.begin(), x.end(), ids);
       std::copy(y.begin(), y.end(), targets);
     });

@@ -1,4 +1,4 @@
-// The list of toy tasks: a new one needs its header and a line here.
+// The list of toy tasks. A new task needs its header and a line here.
 #include "train/tasks/list.h"
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace {
 
 struct Entry {
   const char* name;
-  FieldValues preset;  // options in which it differs from the task's defaults
+  FieldValues preset;  // options that differ from the defaults of the class
   std::vector<Field> (*options)(const char* name, const FieldValues&);
   std::function<Recipe(const char* name, const FieldValues&)> recipe;
   std::function<std::unique_ptr<Task>(const char* name, const FieldValues&, const std::string& state)> make;
@@ -37,7 +37,7 @@ typename T::Options options_of(const char* task, const FieldValues& values) {
   return options;
 }
 
-/// A task whose constructor takes a state, too, gets the one that a checkpoint kept.
+/// The entry of a task. If the constructor of T also takes a state, it gets the state that a checkpoint kept.
 template <class T>
 Entry entry(const char* name, FieldValues preset = {}) {
   return {name, std::move(preset),
@@ -54,20 +54,20 @@ Entry entry(const char* name, FieldValues preset = {}) {
             if constexpr (std::is_constructible_v<T, const typename T::Options&, const std::string&>) {
               return std::make_unique<T>(options, state);
             } else {
-              check(state.empty(), "task '", task, "' has no state to go on with");
+              check(state.empty(), "task '", task, "' keeps no state, but a state is given");
               return std::make_unique<T>(options);
             }
           }};
 }
 
-/// A recipe with other fields, of its own or of its model's config.
+/// A recipe with changed fields. A name that is no field of the recipe is a field of the model's config.
 Recipe changed(Recipe r, const FieldValues& changes) {
   for (const auto& [name, text] : changes)
     if (!set_field(r, name, text)) r.config.emplace_back(name, text);
   return r;
 }
 
-/// A task whose recipe differs in some fields (of its own or of its model's config), and what comes of that.
+/// A task with other fields in its recipe or in its model's config, and with the outcome of that recipe.
 template <class T>
 class Variant final : public T {
  public:

@@ -16,11 +16,12 @@ struct ModularAdditionOptions {
   }
 };
 
-/// Rows are a b =, and at = stands the label (a + b) mod modulus. All pairs below modulus occur. `training` in a
-/// hundred, selected by their hash, are to train on. All others are to test on. b + a is where a + b is. A batch goes
-/// through shuffled pairs: one of pairs(Split::train) rows has each once. Grokking: trained on for long, with weight
-/// decay, a model that knows the training pairs by heart finds the rule. Source: Power et al. 2022. Errors: a modulus
-/// below 5 or above 1,000, training outside 1 to 99.
+/// The modular addition task, with rows a b =, whose target at = is (a + b) mod modulus. All pairs of a and b below
+/// modulus occur. `training` in a hundred pairs, selected by their hash, are to train on. All other pairs are to test
+/// on. The pairs a b and b a are in the same split. A batch draws from shuffled pairs, so a batch of
+/// pairs(Split::train) rows has each training pair once. The task shows grokking: with weight decay and many steps, a
+/// model that has memorized the training pairs finds the rule. Source: Power et al. 2022. Errors: a modulus below 5 or
+/// above 1,000, training outside 1 to 99.
 class ModularAdditionTask : public Task {
  public:
   using Options = ModularAdditionOptions;
@@ -37,7 +38,8 @@ class ModularAdditionTask : public Task {
         const bool trained = example_hash(pair) % 100 < static_cast<std::uint64_t>(o.training);
         (trained ? train : test).push_back({a, b, o.modulus, (a + b) % o.modulus});
       }
-    check_in(name, !train.empty() && !test.empty(), "all pairs are to ", train.empty() ? "test" : "train", " on");
+    check_in(name, !train.empty() && !test.empty(), "training ", o.training, " leaves no pair to ",
+             train.empty() ? "train" : "test", " on");
     train_ = stack_rows(train);
     test_ = stack_rows(test);
   }
@@ -67,7 +69,7 @@ class ModularAdditionTask : public Task {
             .seconds = 19};
   }
 
-  /// How many pairs there are.
+  /// The number of pairs in a split.
   Index pairs(Split split) const { return all(split).shape()[0]; }
   Batch batch(Index size, Split split, const Generator& random) const override {
     const IntArray drawn = rows(size, split, random);
@@ -81,7 +83,7 @@ class ModularAdditionTask : public Task {
   Questions questions(Index count, Split split, const Generator& random) const override {
     return asked(rows(count, split, random));
   }
-  /// All pairs, if `count` is no less.
+  /// All pairs of the split, if `count` is at least their number.
   Questions evaluation(Index count, Split split = Split::validation) const override {
     return count >= pairs(split) ? asked(all(split)) : Task::evaluation(count, split);
   }
@@ -90,7 +92,7 @@ class ModularAdditionTask : public Task {
 
  private:
   const IntArray& all(Split split) const { return split == Split::train ? train_ : test_; }
-  /// Shuffled pairs, and again.
+  /// `size` pairs in shuffled order. If the split has fewer, its pairs are shuffled again and repeated.
   IntArray rows(Index size, Split split, const Generator& random) const {
     IntArray rows({size, 4});
     std::vector<Index> order;

@@ -1,4 +1,4 @@
-// The parity task: whether the ones among the bits so far are even or odd, at every position.
+// The parity task: whether the number of ones so far is even or odd, at every position.
 #pragma once
 
 #include "train/tasks/label_task.h"
@@ -14,8 +14,9 @@ struct ParityOptions {
   }
 };
 
-/// Rows of random bits, 0 and 1; the label at t is 2, "even", or 3, "odd": the parity of bits 0 to t. The question is a
-/// row, its answer the parity of all its bits. Errors: those of LabelTask.
+/// The parity task, with rows of random bits, 0 and 1, whose label at position t is the parity of bits 0 to t. The
+/// label is 2 for "even" and 3 for "odd". A question is a row, and its answer is the parity of all bits. Errors: those
+/// of LabelTask.
 class ParityTask final : public LabelTask {
  public:
   using Options = ParityOptions;

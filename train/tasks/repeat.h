@@ -14,9 +14,10 @@ struct RepeatOptions {
   }
 };
 
-/// Rows of one random id, `length` times; predict the next one. ids and targets [B, length]. The question is the id
-/// alone. There are only as many rows as ids, and an id held out of training would be unknown: none is held out.
-/// Errors: fewer than 2 symbols, length below 1, more than a million of either.
+/// The repeat task, with rows that repeat one random id `length` times, so that the next id is the same id. ids and
+/// targets are [B, length]. A question is the id alone. No row is held out, because each id has only one row, and a
+/// model cannot know an id that it was not trained on. Errors: fewer than 2 symbols, length below 1, more than a
+/// million of either.
 class RepeatTask final : public Task {
  public:
   using Options = RepeatOptions;
@@ -30,7 +31,7 @@ class RepeatTask final : public Task {
   std::string description() const override { return "rows of one random id out of " + std::to_string(options.symbols); }
   Index vocab_size() const override { return options.symbols; }
   Index block_size() const override { return options.length; }
-  /// The optimizer is as in the lesson's program.
+  /// The optimizer and its settings are those of the lesson's program (examples/lectures/ai_engineering.cpp).
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "1"}, {"n_embd", "32"}, {"n_head", "4"}};

@@ -5,8 +5,8 @@
 
 namespace mote {
 
-/// Rows are s1 ... sL | sL ... s1. At position L + i the model must attend to position L - 1 - i. In a picture of
-/// attention this is an anti-diagonal.
+/// The reverse task, with rows s1 ... sL | sL ... s1. At position L + i the model must attend to position L - 1 - i.
+/// In a picture of attention this is an anti-diagonal.
 class ReverseTask final : public AnswerTask {
  public:
   explicit ReverseTask(const Options& o = {}) : AnswerTask("ReverseTask", o) {}

@@ -1,4 +1,4 @@
-// The selective copy task: some symbols among noise, to be given again in their order without the noise.
+// The selective copy task: some symbols among noise, to be copied in their order without the noise.
 #pragma once
 
 #include "train/tasks/answer_task.h"
@@ -15,8 +15,9 @@ struct SelectiveCopyOptions {
   }
 };
 
-/// count symbols at random places of `length`, all else noise; |; the symbols. Source: Gu and Dao 2023 (Mamba). Errors:
-/// those of AnswerTask, a count outside 1 to length.
+/// The selective copy task, with rows of `length` places, then |, then the symbols alone. `count` random places have
+/// symbols, and all others have noise. Source: Gu and Dao 2023 (Mamba). Errors: those of AnswerTask, a count outside 1
+/// to length.
 class SelectiveCopyTask final : public AnswerTask {
  public:
   using Options = SelectiveCopyOptions;

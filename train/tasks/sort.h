@@ -1,4 +1,4 @@
-// The sort task, minGPT's: a few symbols, a separator, the same in order.
+// The sort task of minGPT: a few symbols, a separator, the same symbols in order.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ struct SortOptions {
   }
 };
 
-/// s1 ... sL | the same, smallest first. minGPT has no separator. Errors: those of AnswerTask.
+/// The sort task, with rows s1 ... sL | and the same symbols, smallest first. minGPT has no separator. Errors: those
+/// of AnswerTask.
 class SortTask final : public AnswerTask {
  public:
   using Options = SortOptions;
@@ -26,7 +27,7 @@ class SortTask final : public AnswerTask {
   std::string description() const override {
     return std::to_string(question_length) + " of " + std::to_string(symbols) + " digits, a separator, the same sorted";
   }
-  /// Its model is minGPT's gpt-nano.
+  /// The model is minGPT's gpt-nano.
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "3"}, {"n_embd", "48"}, {"dropout", "0.1"}, {"tie_weights", "false"}};

@@ -1,4 +1,4 @@
-// Encoding with byte pairs: a heap of the pairs that can be merged.
+// Encodes with byte pairs. A heap holds the pairs that can be merged.
 #include "train/text/byte_pair.h"
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::uint32_t nowhere = 0xffffffffu;
 
-/// Merges one piece after the other; what it needs of memory is kept from piece to piece.
+/// Applies the merges to one piece after the other, and reuses its buffers from piece to piece.
 class PieceMerger {
  public:
   PieceMerger(const detail::PairRanks& ranks, const std::vector<BytePairTokenizer::Merge>& merges)
       : ranks_(ranks), merges_(merges) {}
 
-  /// Appends the ids of a piece whose bytes have these ids.
+  /// Merges a piece, whose bytes have the ids `bytes`, and appends its ids to `ids`.
   void merge(const std::vector<detail::TokenId>& bytes, std::vector<Index>& ids) {
     tokens_ = bytes;
     const auto n = static_cast<std::uint32_t>(bytes.size());
@@ -33,7 +33,8 @@ class PieceMerger {
   }
 
  private:
-  /// What may be merged: the rank above the place of its left token, so that the smallest comes first.
+  /// A pair that can be merged, with its rank in the high 32 bits and the place of its left token in the low 32 bits.
+  /// The smallest candidate is merged first.
   using Candidate = std::uint64_t;
 
   std::uint32_t rank_at(std::uint32_t place) const {
@@ -44,7 +45,7 @@ class PieceMerger {
   void look_at(std::uint32_t place) {
     if (const std::uint32_t rank = rank_at(place); rank != nowhere) found_.push_back(Candidate{rank} << 32 | place);
   }
-  /// Pairs that come to be meanwhile wait, even if their rank is lower still.
+  /// Pairs that these merges create wait in found_, even if their rank is lower.
   void merge_all_of_lowest_rank() {
     const auto rank = static_cast<std::uint32_t>(queue_.top() >> 32);
     while (!queue_.empty() && queue_.top() >> 32 == rank) {
@@ -68,7 +69,7 @@ class PieceMerger {
   static constexpr detail::TokenId gone = nowhere;
   const detail::PairRanks& ranks_;
   const std::vector<BytePairTokenizer::Merge>& merges_;
-  std::vector<detail::TokenId> tokens_;        // by place; gone: merged into one further left
+  std::vector<detail::TokenId> tokens_;        // by place; `gone` if merged into a token further left
   std::vector<std::uint32_t> before_, after_;  // places of the neighbours
   std::vector<Candidate> found_;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
@@ -90,7 +91,7 @@ void BytePairTokenizer::encode_plain(std::string_view text, std::size_t, std::ve
   std::vector<detail::TokenId> piece;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t next = piece_end(text, at);
-    check_in("encode", next - at < nowhere, "a word of ", next - at, " bytes is too long");
+    check_in("encode", next - at < nowhere, "a word of ", next - at, " bytes must have fewer than ", nowhere);
     piece.clear();
     for (; at < next; ++at) piece.push_back(bytes_[static_cast<unsigned char>(text[at])]);
     merger.merge(piece, ids);

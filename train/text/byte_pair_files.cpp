@@ -1,4 +1,4 @@
-// Byte pairs in files: GPT-2's characters for bytes, the checks of what a file says, the two files that GPT-2 has.
+// Byte pairs in files: GPT-2's characters for bytes, the checks of a vocabulary and its merges, and GPT-2's two files.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr Index most_tokens = 10'000'000;
 
-/// The code of the visible character of each byte: of most printable ones their own, of the others U+0100 and on.
+/// The code of the visible character for each byte. Most printable bytes have their own code. The others have the
+/// codes from U+0100 on.
 constexpr std::array<unsigned, 256> visible_codes = [] {
   std::array<unsigned, 256> codes{};
   unsigned next = 0x100;
@@ -25,7 +26,7 @@ constexpr std::array<unsigned, 256> visible_codes = [] {
   return codes;
 }();
 
-/// The bytes that such characters stand for; nothing, which no token is, if one stands for none.
+/// The bytes that visible characters stand for, or "", which is no token, if one of the characters stands for no byte.
 std::string bytes_of(std::string_view visible) {
   std::string bytes;
   for (std::size_t at = 0; at < visible.size();) {
@@ -38,7 +39,7 @@ std::string bytes_of(std::string_view visible) {
   return bytes;
 }
 
-/// A spelling for an error, of a long one the beginning.
+/// A spelling in quotes, for an error. A long spelling is cut.
 std::string in_quotes(std::string_view spelling) {
   std::size_t shown = std::min<std::size_t>(spelling.size(), 60);
   while (shown > 0 && shown < spelling.size() && (static_cast<unsigned char>(spelling[shown]) & 0xc0u) == 0x80u)
@@ -46,7 +47,7 @@ std::string in_quotes(std::string_view spelling) {
   return std::string(1, '\'').append(spelling.substr(0, shown)).append(shown < spelling.size() ? "...'" : "'");
 }
 
-using Ids = std::map<std::string, Index, std::less<>>;  // ordinary tokens by their visible spelling
+using Ids = std::map<std::string, Index, std::less<>>;  // of ordinary tokens, by their visible spelling
 
 [[noreturn]] void refuse(const std::string& where, std::string_view spelling, const std::string& why) {
   throw Error(where + ": " + in_quotes(spelling) + why);
@@ -64,7 +65,7 @@ BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const s
     return found->second;
   };
   const Index left_id = id(left, " is not in the vocabulary"), right_id = id(right, " is not in the vocabulary");
-  return {left_id, right_id, id(std::string(left).append(right), ", the product, is not in the vocabulary")};
+  return {left_id, right_id, id(std::string(left).append(right), ", which the merge makes, is not in the vocabulary")};
 }
 
 }  // namespace
@@ -84,24 +85,25 @@ std::unique_ptr<Tokenizer> detail::byte_pair_from(const std::vector<std::string>
     if (s.id >= 0 && s.id < static_cast<Index>(taken.size())) taken[static_cast<std::size_t>(s.id)] = true;
   std::vector<std::string> bytes;
   Ids ids;
-  std::vector<std::size_t> own_ids;  // those that special tokens leave
+  std::vector<std::size_t> own_ids;  // the ids that special tokens leave free
   for (std::size_t id = 0; own_ids.size() < tokens.size(); ++id)
     if (!taken[id]) own_ids.push_back(id);
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     bytes.push_back(bytes_of(tokens[n]));
-    if (bytes.back().empty()) refuse(tokens_name, tokens[n], " stands for no bytes");
+    if (bytes.back().empty()) refuse(tokens_name, tokens[n], " has a character that stands for no byte");
     if (!ids.emplace(tokens[n], static_cast<Index>(own_ids[n])).second)
-      refuse(tokens_name, tokens[n], " is there twice");
+      refuse(tokens_name, tokens[n], " is listed twice");
   }
   for (int b = 0; b < 256; ++b)
     if (const std::string byte = visible_bytes(std::string(1, static_cast<char>(b))); !ids.contains(byte))
-      refuse(tokens_name, byte, ", byte " + std::to_string(b) + ", is missing");
+      throw Error(tokens_name + ": the token " + in_quotes(byte) + " is missing, which stands for byte " +
+                  std::to_string(b) + ": byte pairs need a token for each of the 256 bytes");
   std::vector<BytePairTokenizer::Merge> list;
   std::map<std::pair<Index, Index>, std::size_t> seen;
   for (std::size_t n = 0; n < merges.size(); ++n) {
     list.push_back(merge_of(merges[n], ids, merge_place(n)));
     const auto [first, is_new] = seen.emplace(std::pair(list.back().left, list.back().right), n);
-    if (!is_new) refuse(merge_place(n), merges[n], " is also " + merge_place(first->second));
+    if (!is_new) refuse(merge_place(n), merges[n], " repeats " + merge_place(first->second));
     made[static_cast<std::size_t>(list.back().result)] = true;
   }
   for (std::size_t n = 0; n < tokens.size(); ++n)
@@ -122,7 +124,7 @@ detail::VocabularyFile detail::read_vocabulary(const JsonPlace& entries, const s
   VocabularyFile all{name, {}, {}};
   for (const JsonMember& m : entries.members()) {
     const Index id = entries.at(m).as_integer();
-    check(id >= 0 && id < most_tokens, name, ": the id ", id, " of ", in_quotes(m.name), " is not one of 0 to ",
+    check(id >= 0 && id < most_tokens, name, ": the id ", id, " of ", in_quotes(m.name), " must be 0 to ",
           most_tokens - 1);
     const auto [there, is_new] = all.by_id.emplace(id, m.name);
     check(is_new, name, ": ", in_quotes(there->second), " and ", in_quotes(m.name), " have the same id ", id);
@@ -131,7 +133,7 @@ detail::VocabularyFile detail::read_vocabulary(const JsonPlace& entries, const s
 }
 
 void detail::add_special(VocabularyFile& to, const std::string& spelling, Index id) {
-  check(id >= 0 && id < most_tokens, to.name, ": the id ", id, " of ", in_quotes(spelling), " is not one of 0 to ",
+  check(id >= 0 && id < most_tokens, to.name, ": the id ", id, " of ", in_quotes(spelling), " must be 0 to ",
         most_tokens - 1);
   const auto [there, is_new] = to.by_id.emplace(id, spelling);
   check(is_new || there->second == spelling, to.name, ": ", in_quotes(there->second), " and ", in_quotes(spelling),
@@ -151,7 +153,8 @@ std::unique_ptr<Tokenizer> detail::byte_pair_from(const VocabularyFile& vocabula
   Index next = 0;
   for (const auto& [id, spelling] : vocabulary.by_id) {
     for (; next < id; ++next) {
-      check(specials.size() <= 1000, vocabulary.name, " leaves out more than 1000 ids, ", next, " among them");
+      check(specials.size() <= 1000, vocabulary.name, " leaves out too many ids, ", next,
+            " among them: those left out and special tokens may be 1000 in all");
       specials.push_back({next, "<|no token " + std::to_string(next) + "|>"});
     }
     ++next;
@@ -183,7 +186,7 @@ std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabula
   const std::size_t first = !lines.empty() && lines[0].starts_with("#version") ? 1 : 0;
   const std::vector<std::string> merges(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end());
   const auto line = [&](std::size_t n) { return merges_name + ": line " + std::to_string(first + n + 1); };
-  check(!merges.empty(), merges_name, ": has no merges");
+  check(!merges.empty(), merges_name, " must have at least one merge");
   return byte_pair_from(all, merges, line);
 }
 

@@ -1,4 +1,5 @@
-// Training of byte pairs: every distinct piece of the text once, with its count, and for each pair where it stands.
+// Training of byte pairs. It keeps every distinct piece of the text once with its count, and every pair with its
+// places.
 #include <map>
 #include <optional>
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffffu;
 
-/// The pieces of a text one behind the other, as tokens that merge.
+/// Holds the distinct pieces of a text as tokens, merges pairs of tokens, and keeps the counts of all pairs.
 class PairCounter {
  public:
   explicit PairCounter(std::string_view text) {
@@ -24,7 +25,8 @@ class PairCounter {
     }
     std::size_t total = 0;
     for (const auto& [piece, count] : pieces) total += piece.size();
-    check_in("train_tokenizer", total < none, "the text has more than ", none, " bytes of different words");
+    check_in("train_tokenizer", total < none, "the different words of the text have ", total,
+             " bytes, but must have fewer than ", none);
     for (const auto& [piece, count] : pieces)
       for (std::size_t i = 0; i < piece.size(); ++i) {
         const auto place = static_cast<std::uint32_t>(tokens_.size());
@@ -37,7 +39,7 @@ class PairCounter {
   }
 
   using Pair = std::pair<detail::TokenId, detail::TokenId>;
-  /// The most frequent pair, merged everywhere into `result`; nothing if none occurs twice.
+  /// Merges the most frequent pair everywhere into `result`. Returns the pair, or nothing if no pair occurs twice.
   std::optional<Pair> merge(detail::TokenId result) {
     if (frequent_.empty()) return {};
     const Pair pair = frequent_.begin()->second;
@@ -57,7 +59,7 @@ class PairCounter {
     for (const std::uint32_t p : {before_[place], place}) appear(p);
   }
   Pair pair_at(std::uint32_t place) const { return {tokens_[place], tokens_[after_[place]]}; }
-  /// The pair whose left token stands at `place` is there, or no more.
+  /// appear() counts the pair whose left token stands at `place`, and disappear() removes it from the counts.
   void appear(std::uint32_t place) {
     if (place == none || after_[place] == none) return;
     change(pair_at(place), counts_[place]).places.push_back(place);
@@ -65,7 +67,7 @@ class PairCounter {
   void disappear(std::uint32_t place) {
     if (place != none && after_[place] != none) change(pair_at(place), -counts_[place]);
   }
-  /// Where a pair stood when it came to be, and how often it occurs now.
+  /// How often a pair occurs now, and all places at which it has appeared.
   struct Occurrences {
     Index count = 0;
     std::vector<std::uint32_t> places;
@@ -78,11 +80,11 @@ class PairCounter {
     return o;
   }
 
-  std::vector<detail::TokenId> tokens_;        // by place; none: merged into one further left
-  std::vector<Index> counts_;                  // how often the piece that a place lies in occurs
+  std::vector<detail::TokenId> tokens_;        // by place; none if merged into a token further left
+  std::vector<Index> counts_;                  // by place, how often its piece occurs in the text
   std::vector<std::uint32_t> before_, after_;  // places of the neighbours in the piece
   std::map<Pair, Occurrences> pairs_;
-  std::set<std::pair<Index, Pair>> frequent_;  // those that occur twice, the most frequent first: counts are negative
+  std::set<std::pair<Index, Pair>> frequent_;  // pairs that occur twice or more, sorted by negative count
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace mote {
 namespace {
 
-/// The character at a byte of a text. Errors: there is none.
+/// The length and code of the character at byte `at` of a text. Errors: the byte is not UTF-8.
 std::pair<std::size_t, unsigned> known_character(std::string_view text, std::size_t at, std::size_t start) {
   const auto [length, code] = detail::character_at(text, at);
   check_in("tokenizer", code.has_value(), "byte ", start + at,
@@ -43,7 +43,8 @@ std::vector<std::string> detail::all_bytes() {
 
 ByteTokenizer::ByteTokenizer(std::vector<SpecialToken> specials) : Tokenizer(detail::all_bytes(), std::move(specials)) {
   for (const SpecialToken& s : this->specials())
-    check_in("tokenizer", s.id >= 256, "the id ", s.id, " of '", s.text, "' is that of a byte");
+    check_in("tokenizer", s.id >= 256, "the id ", s.id, " of '", s.text,
+             "' must be at least 256: below are the ids of the bytes");
 }
 
 CharacterTokenizer::CharacterTokenizer(const std::vector<std::string>& characters, std::vector<SpecialToken> specials)
@@ -52,7 +53,7 @@ CharacterTokenizer::CharacterTokenizer(const std::vector<std::string>& character
     const std::string& character = token(id);
     if (special(character) == id) continue;
     const auto [length, code] = detail::character_at(character, 0);
-    check_in("tokenizer", code && length == character.size(), "token ", id, " is not one character of UTF-8");
+    check_in("tokenizer", code && length == character.size(), "token ", id, " must be exactly one character, in UTF-8");
     codes_.emplace_back(*code, id);
   }
   std::sort(codes_.begin(), codes_.end());

@@ -1,4 +1,4 @@
-// ByteTokenizer and CharacterTokenizer, the two that only look up.
+// ByteTokenizer and CharacterTokenizer, whose tokens are single bytes and single characters.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace mote {
 
-/// A token for each byte, whose id is the byte. No text is unknown to it.
+/// A tokenizer with a token for each byte, whose id is the byte. It can encode any text.
 class ByteTokenizer final : public Tokenizer {
  public:
   explicit ByteTokenizer(std::vector<SpecialToken> specials = {});
@@ -19,11 +19,11 @@ class ByteTokenizer final : public Tokenizer {
   }
 };
 
-/// A token for each of a list of Unicode characters. encode() fails at a character that is not among them, and at a
-/// byte that is no UTF-8.
+/// A tokenizer with a token for each of a list of Unicode characters. encode() fails at a character that is not in the
+/// list, and at a byte that is not UTF-8.
 class CharacterTokenizer final : public Tokenizer {
  public:
-  /// Errors: what is not one character; one that stands twice.
+  /// Errors: an entry that is not one character; a character that stands twice.
   explicit CharacterTokenizer(const std::vector<std::string>& characters, std::vector<SpecialToken> specials = {});
   TokenizerKind kind() const override { return TokenizerKind::character; }
 
@@ -35,13 +35,14 @@ class CharacterTokenizer final : public Tokenizer {
   std::vector<std::pair<unsigned, Index>> codes_;  // sorted
 };
 
-/// All characters of a text, in the order of their codes, as nanoGPT has them. Errors: a text that is no UTF-8.
+/// A tokenizer of all characters of a text, in the order of their codes as in nanoGPT. Errors: a text that is not
+/// UTF-8.
 std::unique_ptr<Tokenizer> train_characters(std::string_view text, const std::vector<std::string>& specials);
 
 namespace detail {
-/// Each byte as a text.
+/// The 256 bytes, each as a text of one byte.
 std::vector<std::string> all_bytes();
-/// The special tokens behind `first` others.
+/// Special tokens with these spellings and with the ids from `first` on.
 std::vector<SpecialToken> specials_from(Index first, const std::vector<std::string>& texts);
 }  // namespace detail
 

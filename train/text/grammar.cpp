@@ -1,4 +1,5 @@
-// The grammar: every choice is made by equal chances and can be seen in the text, so that the probabilities multiply.
+// The grammar. All options of a choice have equal chances, and the text shows what was chosen, so the probability of a
+// text is the product over its choices.
 #include <iterator>
 
 #include "engine/array/random.h"
@@ -40,7 +41,7 @@ class TextWriter {
     return list[choice(n)];
   }
 
-  /// "the red fox", "two hens"; whether there are several, for the verb.
+  /// A subject such as "the red fox" or "two hens". `many` says whether its verb is plural.
   std::string subject(bool& many) {
     many = choice(2) == 1;
     std::string words = choice(2) == 0 ? "the " : many ? "two " : "a ";

@@ -1,4 +1,4 @@
-// GPT-2's pattern by hand: the class of the first character decides, there is nothing to go back for.
+// GPT-2's pattern without a regular expression. The class of the first character decides, so there is no backtracking.
 #include "train/text/pieces.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace mote {
 namespace {
 
-/// Whether an odd number of borders lies at or below it: behind a first, and before what follows a last.
+/// Whether a code lies in a range. `borders` has the first code of each range and the code after its last, so an odd
+/// number of borders is at or below a code in a range.
 bool lies_within(std::span<const unsigned> borders, unsigned code) {
   return (std::upper_bound(borders.begin(), borders.end(), code) - borders.begin()) % 2 == 1;
 }
@@ -58,7 +59,7 @@ std::size_t piece_end(std::string_view text, std::size_t at) {
   Seen first = look(text, at);
   std::size_t next = at;
   if (first.kind == CharacterClass::space) {
-    std::size_t last = at;  // of the white space
+    std::size_t last = at;  // the last white space so far
     for (next = at + first.length; next < text.size(); next += first.length) {
       first = look(text, next);
       if (first.kind != CharacterClass::space) break;

@@ -1,4 +1,4 @@
-// Reading a text: the split, the tokenizer, the tokens; the bigram model beside which losses are seen.
+// Reads a text: the split, the tokenizer and the tokens. Also the bigram model, with which losses are compared.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -47,7 +47,7 @@ TextPart part_of(std::string_view text, const Tokenizer& tokenizer) {
   return part;
 }
 
-/// A document's line end is one byte of text, which its last token predicts.
+/// The separator token at the end of a document stands for its line ending, which is one byte.
 TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer& tokenizer) {
   TextPart part;
   const auto separator = static_cast<std::uint32_t>(tokenizer.special(end_of_text));
@@ -62,7 +62,8 @@ TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer
   return part;
 }
 
-/// The text at `path`; without one it is made, and its entropy known. Errors: it is empty.
+/// Reads the text at `path`. If `path` is empty, makes a text from the grammar and sets `entropy`. Errors: the file is
+/// empty.
 std::string text_of_file(const std::string& path, std::optional<double>& entropy) {
   if (path.empty()) {
     SyntheticText made = synthetic_text(made_bytes);
@@ -75,14 +76,15 @@ std::string text_of_file(const std::string& path, std::optional<double>& entropy
   return text;
 }
 
-/// What --separator says: \n and \t stand for those characters.
+/// A separator as given by --separator, in which \n and \t are replaced by those characters.
 std::string unescaped(std::string text) {
   for (const auto& [written, meant] : {std::pair("\\n", "\n"), std::pair("\\t", "\t")})
     for (std::size_t at = 0; (at = text.find(written, at)) != text.npos; ++at) text.replace(at, 2, meant);
   return text;
 }
 
-/// The documents of a text, which are not empty: lines, or what stands between separators without line ends around it.
+/// The documents of a text, without empty ones. They are its lines, or the parts between separators without the line
+/// endings around them.
 std::vector<std::string_view> documents_of(std::string_view text, const TextOptions& o) {
   std::vector<std::string_view> all = o.lines ? lines_of(text) : std::vector<std::string_view>();
   const std::string separator = unescaped(o.separator);
@@ -98,7 +100,7 @@ std::vector<std::string_view> documents_of(std::string_view text, const TextOpti
   return all;
 }
 
-/// Errors: a document that has the token between documents.
+/// Errors: a document that contains the separator token.
 void check_documents(const std::vector<std::string_view>& documents, const std::string& text, const std::string& name) {
   for (const std::string_view document : documents)
     if (document.find(end_of_text) != document.npos)
@@ -106,8 +108,9 @@ void check_documents(const std::vector<std::string_view>& documents, const std::
                   end_of_text + ", the token between documents: with lines no document may have it");
 }
 
-/// One in ten is held out, by its hash. Of few documents, none of which has a hash that holds it out, those with the
-/// lowest are: a tenth of the different ones, at least one. Errors: all documents are alike.
+/// Holds out one document in ten, selected by its hash. If this leaves a split empty, as it may with few documents,
+/// the documents with the lowest hashes are held out instead: a tenth of the different documents, at least one.
+/// Errors: all documents are alike.
 void split_documents(const std::vector<std::string_view>& all, const std::string& text, const std::string& name,
                      const TextOptions& o, std::vector<std::string_view>& train,
                      std::vector<std::string_view>& held_out) {
@@ -119,7 +122,8 @@ void split_documents(const std::vector<std::string_view>& all, const std::string
   const std::string what = o.lines ? " line" : " document";
   const bool carriage_returns = o.lines && all.size() == 1 && text.find('\r') != text.npos;
   check(by_hash.size() >= 2, name, " has ", all.size(), what, all.size() == 1 ? "" : "s",
-        by_hash.size() < 2 && all.size() > 1 ? ", all alike" : "", ": some must be held out",
+        by_hash.size() < 2 && all.size() > 1 ? ", all alike" : "",
+        ": at least 2 different ones are needed, to hold one out",
         carriage_returns ? "; its lines end with CR: tr '\\r' '\\n' < " + name + " > new.txt converts it" : "");
   auto border = by_hash.begin();
   std::advance(border, std::max<std::size_t>(1, by_hash.size() / 10));
@@ -129,7 +133,7 @@ void split_documents(const std::vector<std::string_view>& all, const std::string
     (hash_of(document) < border->first ? held_out : train).push_back(document);
 }
 
-/// Why a text is no UTF-8 that one would learn letter by letter, and how to convert it; "" if it is.
+/// Why a text cannot be learned character by character as UTF-8, and how to convert it; "" if it can.
 std::string encoding_problem(const std::string& text, const std::string& name) {
   const std::string begin = text.substr(0, 10'000);
   std::size_t zeros[2] = {0, 0}, high = 0, letters = 0;
@@ -165,15 +169,16 @@ std::string encoding_problem(const std::string& text, const std::string& name) {
          "; the tokenizers bpe and byte take any bytes";
 }
 
-/// The tokenizer that an option names by its path. Errors: none is there, or it has no room for what is asked.
+/// Loads the tokenizer whose path is an option. Errors: the path has no tokenizer; the tokenizer has more tokens than
+/// vocab_size, or no separator token for documents.
 std::unique_ptr<Tokenizer> given_tokenizer(const TextOptions& o) {
   check_in("text", file_exists(o.tokenizer), "tokenizer '", o.tokenizer, "' is none of ",
            all_names(words(TokenizerKind()), ", "), ", and no file or folder");
   std::unique_ptr<Tokenizer> given = load_tokenizer(o.tokenizer);
   check(given != nullptr, o.tokenizer, " has no vocabulary: no tokenizer.json, no vocab.json with merges.txt, no ",
         "meta.pkl, and it is no run on a text");
-  check(!o.vocab_size || *o.vocab_size >= given->vocab_size(), o.tokenizer, " has ", given->vocab_size(),
-        " tokens, and vocab_size ", o.vocab_size.value_or(0), " is fewer");
+  check(!o.vocab_size || *o.vocab_size >= given->vocab_size(), "vocab_size ", o.vocab_size.value_or(0),
+        " must be at least ", given->vocab_size(), ", the number of tokens of ", o.tokenizer);
   check(!o.documents() || given->special(end_of_text) >= 0, o.tokenizer, " has no token ", end_of_text,
         ", which stands between documents");
   return given;
@@ -188,14 +193,15 @@ TextIdentity identity_of(const std::string& text, const std::string& val) {
   return identity;
 }
 
-/// The tokens of a file of nanoGPT's, each in two bytes, the lower first.
+/// The tokens of nanoGPT's train.bin or val.bin, each in two bytes, the lower byte first.
 TextPart part_of_tokens(const std::string& bytes, const std::string& name, const Tokenizer& tokenizer, Index rows) {
-  check(bytes.size() % 2 == 0 && !bytes.empty(), name, " has ", bytes.size(), " bytes: tokens have two each");
+  check(bytes.size() % 2 == 0 && !bytes.empty(), name, " has ", bytes.size(),
+        " bytes, but must have two for each token, and at least one token");
   TextPart part;
   for (std::size_t i = 0; i < bytes.size(); i += 2) {
     const auto id = static_cast<std::uint32_t>(little_endian(std::string_view(bytes).substr(i, 2)));
-    check(id < static_cast<std::uint32_t>(rows), name, ": token ", i / 2, " is ", id, ", and the vocabulary has ",
-          rows);
+    check(id < static_cast<std::uint32_t>(rows), name, ": token ", i / 2, " is ", id,
+          ", but the ids of the vocabulary are 0 to ", rows - 1);
     part.ids.push_back(id);
     const bool known = id < static_cast<std::uint32_t>(tokenizer.vocab_size());
     if (i > 0 && known) part.bytes += static_cast<Index>(tokenizer.token(id).size());
@@ -203,16 +209,17 @@ TextPart part_of_tokens(const std::string& bytes, const std::string& name, const
   return part;
 }
 
-/// nanoGPT's folder: train.bin, val.bin, and meta.pkl unless a tokenizer is given.
+/// Reads nanoGPT's folder, which has train.bin, val.bin and, unless a tokenizer is given, meta.pkl.
 TextData read_tokens(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
                      const std::optional<TextIdentity>& expected) {
   check_in("text", o.val.empty() && !o.documents(),
-           "a folder of tokens has its own val.bin, and no documents: ", "without val, lines and separator");
+           "a folder of tokens has its own val.bin and no documents: ", "leave out val, lines and separator");
   const std::string train = o.text + "/train.bin", val = o.text + "/val.bin";
   check(file_exists(train) && file_exists(val), o.text, " is a folder without train.bin and val.bin: give the text's ",
         "file");
-  check_in("text", tokenizer || o.tokenizer == "char", "a folder of tokens has its vocabulary in meta.pkl, or ",
-           "tokenizer names it: ", o.tokenizer, " is made from a text");
+  check_in("text", tokenizer || o.tokenizer == "char", "the tokenizer ", o.tokenizer,
+           " is made from a text, but a folder of tokens has none: leave it out if there is a meta.pkl, or name the ",
+           "folder of a vocabulary");
   const std::string meta = o.text + "/meta.pkl";
   check(tokenizer || file_exists(meta), o.text, " has no meta.pkl: --tokenizer FOLDER names its vocabulary, such as ",
         "GPT-2's");
@@ -221,14 +228,14 @@ TextData read_tokens(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer
   const std::string bytes = read_file(train, largest_text), held_out = read_file(val, largest_text);
   TextData data;
   data.identity = identity_of(bytes, held_out);
-  check(!expected || data.identity == *expected, o.text, " has not the tokens that the run began with");
+  check(!expected || data.identity == *expected, o.text, " does not have the tokens that the run began with");
   const Index rows = std::max(tokenizer->vocab_size(), o.kind() ? 0 : o.vocab_size.value_or(0));
   data.train = part_of_tokens(bytes, train, *tokenizer, rows);
   data.held_out = part_of_tokens(held_out, val, *tokenizer, rows);
   return data;
 }
 
-/// A text, and the one that is held out if it has a file of its own.
+/// Reads a text, and also the held-out text if there is a file for it.
 TextData read_words(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
                     const std::optional<TextIdentity>& expected) {
   TextData data;
@@ -295,7 +302,7 @@ std::optional<double> TextData::bigram_loss(Integer vocab_size) const {
   const auto V = static_cast<std::size_t>(vocab_size);
   std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
   const auto each_pair = [](const TextPart& part, const auto& see) {
-    const bool separated = !part.starts.empty();  // two separators, the first token, stand between them
+    const bool separated = !part.starts.empty();  // two separators in a row, between documents, are no pair
     for (std::size_t i = 1; i < part.ids.size(); ++i)
       if (!separated || part.ids[i - 1] != part.ids[0] || part.ids[i] != part.ids[0]) see(part.ids[i - 1], part.ids[i]);
   };
@@ -325,8 +332,8 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
 
   const std::string name = o.text.empty() ? "the text" : o.text;
   check(static_cast<Index>(data.train.ids.size()) > o.block_size && data.held_out.ids.size() >= 2, name, " has ",
-        data.train.ids.size(), " tokens to train on and ", data.held_out.ids.size(), " to hold out, and a block of ",
-        o.block_size, " needs ", o.block_size + 1, " and 2: a smaller block_size may do");
+        data.train.ids.size(), " tokens to train on and ", data.held_out.ids.size(), " to hold out, but block_size ",
+        o.block_size, " needs at least ", o.block_size + 1, " and 2: a smaller block_size may do");
   return data;
 }
 

@@ -1,4 +1,4 @@
-// Windows and documents of a text as batches; its tokenizer as the task's state.
+// Batches of windows or documents of a text, and the tokenizer as the task's state.
 #include "train/text/text_task.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 Index drawn_below(std::size_t n, const Generator& random) { return random_ids(1, 0, static_cast<Index>(n), random)[0]; }
 
-/// Windows, of different lengths perhaps, as rows: what is missing is no target.
+/// Windows as the rows of a batch. Shorter windows are padded, and padding has no targets.
 Batch rows_of(const std::vector<std::vector<Index>>& windows) {
   std::size_t T = 1;
   for (const std::vector<Index>& w : windows) T = std::max(T, w.size() - 1);
@@ -106,7 +106,7 @@ Recipe TextTask::recipe_of(const Options& options) {
   r.learning_rate = 1e-3;
   r.warmup_iters = 100;
   r.beta2 = 0.99;
-  r.ema_decay = 0.99;  // nanoGPT has none; 0.01 lower after 2,000 steps, and as low after 100
+  r.ema_decay = 0.99;  // not in nanoGPT; the loss is 0.01 lower after 2,000 steps, and equal after 100 steps
   r.eval_interval = 250;
   r.eval_iters = 20;
   return r;
@@ -202,7 +202,7 @@ std::string TextTask::text(std::span<const Index> ids) const {
     else if (!bytes.empty() && bytes.back() != '\n')
       bytes += '\n';
 
-  std::string shown;  // CRLF and CR are line ends
+  std::string shown;  // CRLF and CR become \n
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] != '\r')
       shown += bytes[i];

@@ -1,5 +1,5 @@
-// The text task: predict the next token of any file. TextData is the text as tokens: nine tenths to train on, the rest
-// held out.
+// The text task: predict the next token of any file. TextData is the text as tokens, nine tenths to train on and one
+// tenth held out.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace mote {
 
 struct TextOptions {
-  std::string text = {};           ///< its path, or a folder with nanoGPT's train.bin and val.bin; empty: mote's own
-  std::string val = {};            ///< the path of what is held out; empty: a tenth of the text
-  std::string tokenizer = "char";  ///< a TokenizerKind, or the path of a tokenizer that is there (load_tokenizer)
+  std::string text = {};           ///< a file, or nanoGPT's folder with train.bin; empty: a text that mote makes
+  std::string val = {};            ///< a file that is held out; empty: a tenth of the text
+  std::string tokenizer = "char";  ///< a TokenizerKind, or a path for load_tokenizer()
   std::optional<Index> vocab_size = {};
   bool lines = false;
   std::string separator = {};  ///< between documents of several lines; \n and \t stand for those characters
@@ -36,35 +36,37 @@ struct TextOptions {
     v("block_size", block_size, "the longest context, in tokens");
   }
   bool documents() const { return lines || !separator.empty(); }
-  /// The kind that `tokenizer` names; nothing: it is a path.
+  /// The kind that `tokenizer` names, or nothing if `tokenizer` is a path.
   std::optional<TokenizerKind> kind() const;
 };
 
-/// Tokens of one split: one behind the other, or documents, each between two tokens that separate documents.
+/// The tokens of one split, as one sequence or as documents. Each document begins and ends with a separator token.
 struct TextPart {
   std::vector<std::uint32_t> ids;
-  std::vector<std::size_t> starts;  ///< of the documents, and the end of the last; none: the text is one
-  Index bytes = 0;                  ///< of text that is predicted: all but the first token, of every document
+  std::vector<std::size_t> starts;  ///< where each document begins, and where the last one ends; empty: no documents
+  Index bytes = 0;                  ///< bytes of the predicted tokens, which are all but the first (of each document)
   Index predicted() const {
     return static_cast<Index>(ids.size()) - (starts.empty() ? 1 : static_cast<Index>(starts.size()) - 1);
   }
 };
 
-/// Which text it is. With --val, also which text is held out.
+/// The size and checksum of a text, by which a resumed run recognizes the text. With --val, also those of the held-out
+/// text.
 struct TextIdentity {
   Index bytes = 0, val_bytes = 0;
   std::uint32_t crc = 0, val_crc = 0;
   friend bool operator==(const TextIdentity&, const TextIdentity&) = default;
 };
 
-/// What is held out is a text of its own, if there is one. Otherwise a text is split as nanoGPT does it: the last tenth
-/// of its characters is held out (of its bytes, if it is no UTF-8). Of documents one in ten is, selected by its hash,
-/// so that none is in both splits. A byte-pair tokenizer is trained on what is not held out, one of characters on all.
+/// A text as tokens to train on and tokens that are held out. If the option `val` gives a held-out text, all of `text`
+/// is to train on. Otherwise the last tenth of the characters is held out, as in nanoGPT (of the bytes, if the text is
+/// not UTF-8). Of documents, one in ten is held out, selected by its hash, so that no document is in both splits. A
+/// byte-pair tokenizer is trained on the tokens to train on, a character tokenizer on the whole text.
 struct TextData {
   TextPart train, held_out;
   TextIdentity identity;
   Index documents = 0;
-  /// The grammar's entropy per byte of a text that mote made, in nats.
+  /// The entropy of the grammar per byte of a text that mote made, in nats.
   std::optional<double> entropy = {};
 
   const TextPart& part(Split split) const { return split == Split::train ? train : held_out; }
@@ -73,71 +75,77 @@ struct TextData {
   std::optional<double> bigram_loss(Integer vocab_size) const;
 };
 
-/// Reads, splits and encodes the text; makes the tokenizer unless there is one. Errors, one sentence each: a file that
-/// cannot be read, is empty, larger than 100 MB, or too short for a block. With char, a file that is no UTF-8, and what
-/// converts it. Documents that are all alike. A special token in a text. Tokens that the vocabulary does not have.
-/// Another text than the one `expected`.
+/// Reads, splits and encodes a text, and makes or loads the tokenizer unless there is one. Errors: a file that cannot
+/// be read, is empty, is larger than 100 MB, or is too short for a block; with char, a file that is not UTF-8 (the
+/// error says how to convert it); documents that are all alike; a special token in a text; tokens that the vocabulary
+/// does not have; another text than `expected`.
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 
 struct SyntheticText {
   std::string text;
-  double nats;  ///< -ln of the probability that the grammar makes this text: what the best model would need for it
+  double nats;  ///< -ln of the probability of this text, which is the total loss of the best possible model
 };
 
-/// Of a small grammar: sentences about animals, always the same ones, until there are `bytes` of them or some more.
-/// Some ask and answer, and some count: what they repeat costs nothing to a model that looks back.
+/// A text of at least `bytes` bytes from a small grammar, always the same text. The sentences are about animals. Some
+/// sentences ask and answer, and some count. A model that attends to earlier words can predict the repeated words
+/// without loss.
 SyntheticText synthetic_text(Integer bytes);
 
-/// Windows of block_size tokens, each from anywhere in the text; or whole documents, of long ones a window. Line ends
-/// and a byte order mark are text as anything else is, but for the line ends between documents. ids and targets [B, T],
-/// T at most block_size. No answer is right: a question is only a beginning, a line end or the token between documents.
-/// Errors: those of read_text().
+/// The task of predicting the next token of a text. An example is a window of block_size tokens from anywhere in the
+/// text. If the text has documents, an example is a whole document, or a window of a long one. Line endings and a byte
+/// order mark are text like any other, except for the line endings between documents. ids and targets are [B, T], with
+/// T at most block_size. Answers are not graded. A question is only one token to begin with, a line ending or the
+/// separator token. Errors: those of read_text().
 class TextTask : public Task {
  public:
   using Options = TextOptions;
   const Options options;
 
-  /// Without a state the text is read now. From a state, only when it is needed, and must be the same text still.
+  /// Without a `state`, the text is read now. With the `state` of a checkpoint, the text is read when it is first
+  /// needed, and it must still be the same text.
   explicit TextTask(const Options& options = {}, const std::string& state = {});
 
   std::string description() const override;
-  /// Of a given vocabulary at least options.vocab_size.
+  /// The number of tokens. For a given tokenizer, at least options.vocab_size.
   Index vocab_size() const override;
   Index block_size() const override { return options.block_size; }
   Recipe recipe() const override { return recipe_of(options); }
-  /// nanoGPT's for a CPU, and an average of the weights; documents, which are short, come in larger batches. No text is
-  /// read for it.
+  /// nanoGPT's recipe for a CPU, with an average of the weights (EMA). Lines, which are short documents, come in
+  /// larger batches. No text is read for the recipe.
   static Recipe recipe_of(const Options& options);
   Outcome outcome() const override;
   bool graded() const override { return false; }
 
   Batch batch(Index size, Split split, const Generator& random) const override;
-  /// Every held-out token, once, but for the first of a document; nothing of more than a million.
+  /// Batches in which every held-out token is a target once, except the first token (of each document). Empty if there
+  /// are more than a million targets.
   std::vector<Batch> held_out(Index size) const override;
-  /// Prompts [count, 1], answers [count, block_size]: what once followed; after a document's end, its last token again.
+  /// Prompts [count, 1], and answers [count, block_size], which are passages of the text. If a document is shorter,
+  /// its last token is repeated.
   Questions questions(Index count, Split split, const Generator& random) const override;
-  /// The tokenizer, and which text it is, as JSON.
+  /// The tokenizer and the identity of the text, as JSON.
   std::string state() const override;
 
   const Tokenizer* tokenizer() const override { return tokenizer_.get(); }
-  /// What is read when it is first needed.
+  /// The text as tokens, which is read when it is first needed.
   const TextData& data() const;
   std::string loss_note(double loss) const override;
-  /// The token's bytes; what would not show, and a backslash, as \n or \x80.
+  /// The bytes of a token. A backslash and bytes that are not visible are escaped, as in \\, \n and \x80.
   std::string word(Index id) const override;
-  /// The text, with U+FFFD for what is no UTF-8; documents are separated by line ends, which CRLF and CR are, too.
+  /// Ids as text, with U+FFFD for bytes that are not UTF-8. A \n separates documents. CRLF and CR become \n, too.
   std::string text(std::span<const Index> ids) const override;
-  /// Of a text; where it has documents, of the beginning of one. Errors: a special token in it; those of the tokenizer.
+  /// The ids of a text. If the data have documents, the separator token comes first. Errors: a special token in the
+  /// text; those of the tokenizer.
   std::vector<Index> ids(const std::string& text) const override;
 
  private:
-  /// T + 1 tokens at most, from a random place.
+  /// At most block_size + 1 tokens, from a random place of the text or of a random document.
   std::vector<Index> window(const TextPart& part, const Generator& random) const;
 
   std::unique_ptr<Tokenizer> tokenizer_;
   TextIdentity identity_;
-  /// The token's bytes; of a row of the model that no token has, a byte that is no UTF-8.
+  /// The bytes of a token. An id of the model that no token has gives a byte that is not UTF-8.
   std::string bytes_of(Index id) const { return id < tokenizer_->vocab_size() ? tokenizer_->token(id) : "\xff"; }
   mutable std::unique_ptr<const TextData> data_;
 };

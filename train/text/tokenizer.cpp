@@ -9,14 +9,15 @@
 namespace mote {
 Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials)
     : specials_(std::move(specials)) {
-  check_in("tokenizer", specials_.size() <= 1000, specials_.size(), " special tokens are more than 1000");
+  check_in("tokenizer", specials_.size() <= 1000, "at most 1000 special tokens are possible, not ", specials_.size());
   const auto before = [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; };
   std::sort(specials_.begin(), specials_.end(), before);
   tokens_ = std::move(ordinary);
   for (const SpecialToken& s : specials_) {
-    check_in("tokenizer", !s.text.empty() && detail::is_utf8(s.text), "a special token must have a spelling in UTF-8");
-    check_in("tokenizer", s.id >= 0 && s.id <= vocab_size(), "the id ", s.id, " of '", s.text,
-             "' is not one of the ids that the other tokens leave free");
+    check_in("tokenizer", !s.text.empty() && detail::is_utf8(s.text),
+             "the spelling of a special token must be UTF-8, and not empty");
+    check_in("tokenizer", s.id >= 0 && s.id <= vocab_size(), "the id ", s.id, " of '", s.text, "' must be 0 to ",
+             vocab_size(), ": no id may be left out");
     const auto same = [&](const SpecialToken& other) { return s.text == other.text; };
     check_in("tokenizer", std::count_if(specials_.begin(), specials_.end(), same) == 1,
              "there are two special tokens '", s.text, "'");
@@ -36,11 +37,11 @@ std::vector<std::string> Tokenizer::ordinary() const {
 
 std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special) const {
   std::vector<Index> ids;
-  std::vector<std::size_t> next;  // where each special token stands, at or after `from`
+  std::vector<std::size_t> next;  // where each special token stands next, at or after `from`
   if (special != SpecialText::plain)
     for (const SpecialToken& s : specials_) next.push_back(text.find(s.text));
   for (std::size_t from = 0;;) {
-    const SpecialToken* found = nullptr;  // the first, of several there the longest
+    const SpecialToken* found = nullptr;  // the first, or the longest of several at the same place
     std::size_t at = text.npos;
     for (std::size_t i = 0; i < next.size(); ++i) {
       const SpecialToken& s = specials_[i];
@@ -51,7 +52,8 @@ std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special)
       }
     }
     check_in("encode", !found || special == SpecialText::allow, "the text has the special token '",
-             found ? found->text : "", "' at byte ", at, ", which must be allowed or asked for as plain text");
+             found ? found->text : "", "' at byte ", at,
+             ": pass SpecialText::allow for its id, or SpecialText::plain for the ids of its letters");
     encode_plain(text.substr(from, found ? at - from : at), from, ids);
     if (!found) return ids;
     ids.push_back(found->id);
@@ -60,7 +62,8 @@ std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special)
 }
 
 const std::string& Tokenizer::token(Index id) const {
-  check_in("decode", id >= 0 && id < vocab_size(), "id ", id, " is not in the vocabulary of ", vocab_size());
+  check_in("decode", id >= 0 && id < vocab_size(), "id ", id, " must be 0 to ", vocab_size() - 1,
+           ", an id of the vocabulary");
   return tokens_[static_cast<std::size_t>(id)];
 }
 

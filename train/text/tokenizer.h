@@ -1,4 +1,4 @@
-// Tokenizer, text as token ids and back; how one is trained, kept in a file, and read.
+// Tokenizer, which turns text into token ids and back, and the functions that train, load and save tokenizers.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ constexpr auto words(TokenizerKind) {
       {{TokenizerKind::character, "char"}, {TokenizerKind::byte, "byte"}, {TokenizerKind::byte_pair, "bpe"}});
 }
 
-/// What encode() does with a text that has the spelling of a special token, such as "<|endoftext|>". Whoever wrote the
-/// text could end a document with it: an error unless it is wanted.
+/// The ways in which encode() treats the spelling of a special token in a text, such as "<|endoftext|>". The default
+/// is an error, because otherwise the author of a text could end a document in the middle of the text.
 enum class SpecialText {
   refuse,  ///< an error
   allow,   ///< becomes the special token
@@ -45,7 +45,7 @@ struct SpecialToken {
 /// The token that documents begin and end with, as GPT-2 spells it.
 inline constexpr const char* end_of_text = "<|endoftext|>";
 
-/// Text, which is any bytes, as token ids and back: decode(encode(x)) == x.
+/// A tokenizer, which turns text (any bytes) into token ids and back, so that decode(encode(x)) == x.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -53,22 +53,23 @@ class Tokenizer {
 
   virtual TokenizerKind kind() const = 0;
   Index vocab_size() const { return static_cast<Index>(tokens_.size()); }
-  /// Ids of a text; none for "". Errors: the spelling of a special token, with SpecialText::refuse; those of the kind.
+  /// The ids of a text, none for "". Errors: the spelling of a special token, with SpecialText::refuse; those of the
+  /// kind of tokenizer.
   std::vector<Index> encode(std::string_view text, SpecialText special = SpecialText::refuse) const;
   /// The bytes that the ids stand for, perhaps with half a character at either end. Errors: an id out of range.
   std::string decode(std::span<const Index> ids) const;
-  /// The bytes of one token, of a special one its spelling. Errors: an id out of range.
+  /// The bytes of one token, or the spelling of a special token. Errors: an id out of range.
   const std::string& token(Index id) const;
   const std::vector<SpecialToken>& specials() const { return specials_; }
-  /// The id of the special token that is spelled so, or -1.
+  /// The id of the special token with this spelling, or -1.
   Index special(std::string_view text) const;
 
   /// The tokenizer as a JSON text of one line, the same for the same tokenizer; see tokenizer_from().
   std::string json_text() const;
 
  protected:
-  /// `ordinary` tokens have the ids that special ones leave, in order. Errors: special tokens without a spelling, with
-  /// one that is no UTF-8, with the same, or with ids that leave a gap.
+  /// The `ordinary` tokens have, in order, the ids that the special tokens leave free. Errors: special tokens without
+  /// a spelling, with a spelling that is not UTF-8, with equal spellings or ids, or with ids that leave a gap.
   Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials);
   /// Appends the ids of `text` to `ids`. The text has no special tokens. `start` is the place of `text` in the whole
   /// text: errors name it.
@@ -84,7 +85,7 @@ class Tokenizer {
 };
 
 namespace detail {
-/// body(); its errors begin with a name.
+/// Returns body(). An error of body() is thrown with `name` as its beginning.
 template <class Body>
 decltype(auto) named(const std::string& name, const Body& body) {
   try {
@@ -96,39 +97,41 @@ decltype(auto) named(const std::string& name, const Body& body) {
 }
 }  // namespace detail
 
-/// A tokenizer for a text. `vocab_size`, special tokens included, is for byte pairs alone: a smaller vocabulary comes
-/// out where no pair is left that occurs twice. Special tokens have the last ids.
-/// Errors: char with a text that is no UTF-8; byte pairs with a vocab_size that has no room for all bytes.
+/// Trains a tokenizer on a text. `vocab_size`, which includes special tokens, is only for byte pairs. The vocabulary
+/// becomes smaller if no pair is left that occurs twice. Special tokens have the last ids.
+/// Errors: char with a text that is not UTF-8; byte pairs with a vocab_size that has no room for all bytes.
 std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Integer vocab_size = 512,
                                            const std::vector<std::string>& specials = {});
 
-/// The tokenizer in a JSON text: {"tokenizer": "char", "special": [{"id": 3, "text": "<|endoftext|>"}], "tokens": ["a",
-/// "b", "c"]}; of byte pairs also "merges", both in the characters of GPT-2's files. Bytes need no list of tokens.
-/// Errors, which name `what` and the place: anything that json_text() would not have produced.
+/// Reads a tokenizer from the text of json_text(). An example is {"tokenizer": "char", "special": [{"id": 3, "text":
+/// "<|endoftext|>"}], "tokens": ["a", "b", "c"]}. Byte pairs also have "merges", and spell both lists in the
+/// characters of GPT-2's files. A byte tokenizer has no "tokens". Errors, which name `what` and the place in the text:
+/// anything that json_text() would not have produced.
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what = "tokenizer");
 
-/// GPT-2's tokenizer from the two files that it is published in, and from added_tokens.json where it lies beside them.
-/// An entry that is neither a byte nor the product of a merge is a special token. An id without an entry becomes one,
-/// too. `specials` are special tokens of one's own, with the ids behind the last one. Lines may end as on Windows, and
-/// the line "#version" may be missing.
+/// Loads GPT-2's tokenizer from the two files in which it is published, and from added_tokens.json if this lies beside
+/// vocab.json. An entry that is neither a byte nor the product of a merge is a special token. An id without an entry
+/// becomes a special token, too. `specials` are additional special tokens, whose ids follow the last id. Line endings
+/// may be \n or \r\n, and the line "#version" may be missing.
 /// Errors, with the file and the line or token: anything that makes no tokenizer; a special token that is there twice.
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt,
                                                const std::vector<std::string>& specials = {});
-/// Hugging Face's tokenizer.json with byte-level pairs, as GPT-2's: encode(), decode() and special tokens agree with
-/// transformers. Errors: whatever else the file may ask for, by its name: another model, a normalizer, another
-/// pre_tokenizer, a post_processor that adds tokens, truncation, padding, an added token that is not special.
+/// Loads Hugging Face's tokenizer.json with byte-level byte pairs, such as GPT-2's. encode(), decode() and special
+/// tokens agree with transformers. Errors, which name the entry of the file: anything else that the file asks for,
+/// such as another model, a normalizer, another pre_tokenizer, a post_processor that adds tokens, truncation, padding,
+/// or an added token that is not special.
 std::unique_ptr<Tokenizer> load_huggingface_tokenizer(const std::string& tokenizer_json);
-/// nanoGPT's meta.pkl of characters, in its order; or one that save_vocabulary() wrote, of any kind. Errors: a file
-/// that is none.
+/// Loads nanoGPT's meta.pkl of characters, with the ids of the file. A meta.pkl that save_vocabulary() wrote may be of
+/// any kind. Errors: a file that is not a meta.pkl.
 std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& meta_pkl);
 
-/// The tokenizer that lies at a path: a run of mote or one of its checkpoints, tokenizer.json, meta.pkl, or a folder
-/// with one of these or with GPT-2's two files. Null: nothing of it is there. Errors: those of reading.
+/// Loads the tokenizer at a path. The path is a run of mote, a checkpoint, tokenizer.json, meta.pkl, or a folder with
+/// one of these files or with GPT-2's two files. Null if there is no tokenizer. Errors: those of the functions above.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 
-/// Writes the tokenizer into a folder as others read it. It writes meta.pkl for nanoGPT. Of byte pairs it also writes
-/// the two files of GPT-2. Bytes that are no UTF-8 become U+FFFD in meta.pkl. Its stoi has only tokens of one
-/// character. Errors: a file cannot be written.
+/// Writes a tokenizer into a folder in the formats of other programs. It writes meta.pkl for nanoGPT and, for byte
+/// pairs, also GPT-2's vocab.json and merges.txt. In meta.pkl, bytes that are not UTF-8 become U+FFFD, and stoi has
+/// only special tokens and tokens of one character. Errors: a file cannot be written.
 void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder);
 
 }  // namespace mote

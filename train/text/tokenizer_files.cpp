@@ -1,4 +1,4 @@
-// Tokenizers by kind: trained, read from JSON and from the files of others, written for others.
+// Trains tokenizers of every kind, reads them from JSON and from the files of other programs, and writes such files.
 #include <map>
 
 #include "engine/io/files/file.h"
@@ -20,7 +20,7 @@ std::vector<std::string> strings_of(const JsonPlace& array) {
   return list;
 }
 
-/// Errors: a member besides these.
+/// Errors: a member that is not in `known`.
 void check_members(const JsonPlace& object, std::span<const std::string_view> known) {
   for (const JsonMember& m : object.members())
     if (std::find(known.begin(), known.end(), m.name) == known.end())
@@ -49,7 +49,8 @@ std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view 
     case TokenizerKind::byte_pair:
       return train_byte_pair(text, vocab_size, specials);
   }
-  throw Error("unknown tokenizer");
+  throw Error("train_tokenizer: kind " + std::to_string(static_cast<int>(kind)) + " is none of " +
+              all_names(words(kind)));
 }
 
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what) {
@@ -88,20 +89,20 @@ std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& path) {
     return tokenizer_from(*json, path);
   const TorchValue* const entry = all ? all->find(std::string("itos")) : nullptr;
   const auto* const itos = entry ? std::get_if<TorchDict>(&entry->value) : nullptr;
-  check(itos, path, " has no dict itos, as nanoGPT's meta.pkl of characters has");
+  check(itos, path, " has no dict 'itos', which nanoGPT's meta.pkl of characters needs");
 
   std::map<Index, std::string> by_id;
   for (const TorchItem& item : itos->items) {
     const auto* const id = std::get_if<Index>(&item.key);
     const auto* const text = std::get_if<std::string>(&item.value.value);
-    check(id && text, path, ": itos must map numbers to texts");
+    check(id && text, path, ": itos must map ints to texts");
     by_id[*id] = *text;
   }
   std::vector<std::string> characters;
   std::vector<SpecialToken> specials;
   Index next = 0;
   for (const auto& [id, text] : by_id) {
-    check(id == next, path, ": itos has no entry ", next);
+    check(id == next, path, ": itos has no entry ", next, ", but its ids must be 0, 1, 2 and so on");
     ++next;
     const auto [length, code] = detail::character_at(text, 0);
     if (code && length == text.size())
@@ -136,14 +137,14 @@ void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder) {
   for (Index id = 0; id < V; ++id) {
     const std::string& token = tokenizer.token(id);
     itos.items.push_back({id, {valid_utf8(token)}});
-    // stoi has what one character is, of two such tokens the special one.
+    // stoi has special tokens and tokens of one character. Of two tokens with the same text it has the special one.
     const Index special = tokenizer.special(token);
     const auto [length, code] = detail::character_at(token, 0);
     const bool found = special == id || (special < 0 && code && length == token.size());
     if (found) stoi.items.push_back({token, {id}});
   }
   TorchDict meta{{{"vocab_size", {V}}, {"stoi", {stoi}}, {"itos", {itos}}}};
-  // What itos cannot say of bytes and their pairs, for the way back.
+  // itos cannot express bytes and byte pairs, so "mote" has the whole tokenizer for load_nanogpt_tokenizer().
   if (tokenizer.kind() != TokenizerKind::character) meta.items.push_back({"mote", {tokenizer.json_text()}});
   write_file(folder + "/meta.pkl", detail::pickled({meta}));
 

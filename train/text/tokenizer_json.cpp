@@ -1,4 +1,4 @@
-// Hugging Face's tokenizer.json: what of it is byte-level pairs, and what is refused.
+// Reads Hugging Face's tokenizer.json with byte-level byte pairs, and refuses all else.
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
 #include "train/text/byte_pair.h"
@@ -6,32 +6,32 @@
 namespace mote {
 namespace {
 
-/// A member that is given: not null.
+/// A member of an object, or nullptr if the member is missing or null.
 const Json* given(const JsonPlace& object, const char* name) {
   const Json* const value = object.find(name);
   return value && !value->is(Json::Kind::null) ? value : nullptr;
 }
 
-/// Errors: the member asks for anything but one of these values; a missing one and null ask for nothing.
+/// Errors: a member with another value than `values`. A member that is missing or null is accepted.
 void only(const JsonPlace& object, const char* name, std::initializer_list<Json> values) {
   const Json* const value = given(object, name);
   if (!value || std::find(values.begin(), values.end(), *value) != values.end()) return;
-  object.at(name).fail("is not " + text_of(*values.begin()) + ": mote has no such tokenizer");
+  object.at(name).fail("must be " + text_of(*values.begin()) + ": mote has no other tokenizer of this form");
 }
 
-/// Errors: a member besides these.
+/// Errors: a member that is not in `known`.
 void no_others(const JsonPlace& object, std::initializer_list<std::string_view> known) {
   for (const JsonMember& m : object.members())
     if (std::find(known.begin(), known.end(), m.name) == known.end())
       object.at(m).fail("is a member that mote does not know");
 }
 
-/// Errors: a part that is another's than ByteLevel.
+/// Errors: a part of the tokenizer that is not ByteLevel.
 void byte_level(const JsonPlace& root, const char* name, bool cuts) {
   const JsonPlace part = root.at(name);
   only(part, "type", {"ByteLevel"});
   no_others(part, {"type", "add_prefix_space", "trim_offsets", "use_regex"});
-  if (!cuts) return;  // what else it says is about offsets
+  if (!cuts) return;  // the other settings only concern offsets
   only(part, "add_prefix_space", {false});
   only(part, "use_regex", {true});
 }
@@ -47,7 +47,7 @@ void check_model(const JsonPlace& model) {
   only(model, "ignore_merges", {false});
 }
 
-/// "left right", as a text or as two.
+/// The merges as "left right". In the file, a merge is one text or a list of two.
 std::vector<std::string> merges_of(const JsonPlace& list) {
   std::vector<std::string> merges;
   for (std::size_t i = 0; i < list.items().size(); ++i) {
@@ -56,7 +56,7 @@ std::vector<std::string> merges_of(const JsonPlace& list) {
       merges.push_back(merge.as_string());
       continue;
     }
-    if (merge.items().size() != 2) merge.fail("must be a pair");
+    if (merge.items().size() != 2) merge.fail("must be a pair of tokens");
     merges.push_back(merge.at(0).as_string() + " " + merge.at(1).as_string());
   }
   return merges;

@@ -1,4 +1,5 @@
-// CRC-32 by tables, sixteen bytes at a time (Kounavis and Berry, 2005: slicing): 3 GB/s, faster than a disk writes.
+// CRC-32 by tables, sixteen bytes at a time (slicing: Kounavis and Berry, 2005). It runs at 3 GB/s, which is faster
+// than a disk writes.
 #include "engine/io/files/crc32.h"
 
 #include <array>
@@ -14,7 +15,7 @@ using Table = std::array<std::array<std::uint32_t, 256>, slices>;
 
 constexpr std::uint32_t times_x(std::uint32_t p) { return p & 1 ? p >> 1 ^ reversed_polynomial : p >> 1; }
 
-/// table[k][b]: what byte b adds to the CRC when k bytes follow it.
+/// table[k][b] is the contribution of byte b to the CRC when k bytes follow b.
 constexpr Table make_table() {
   Table table{};
   for (std::uint32_t b = 0; b < 256; ++b) {
@@ -27,13 +28,13 @@ constexpr Table make_table() {
 }
 constexpr Table table = make_table();
 
-std::uint32_t word(const unsigned char* p) {  // from any address
+std::uint32_t word(const unsigned char* p) {  // p may be unaligned
   std::uint32_t w;
   std::memcpy(&w, p, sizeof w);
   return w;
 }
 
-std::uint32_t four(std::size_t k, std::uint32_t w) {  // four bytes that k bytes follow
+std::uint32_t four(std::size_t k, std::uint32_t w) {  // the contribution of four bytes that k bytes follow
   return table[k + 3][w & 0xFF] ^ table[k + 2][w >> 8 & 0xFF] ^ table[k + 1][w >> 16 & 0xFF] ^ table[k][w >> 24];
 }
 
@@ -41,7 +42,7 @@ std::uint32_t four(std::size_t k, std::uint32_t w) {  // four bytes that k bytes
 
 std::uint32_t crc32(const void* data, std::size_t bytes, std::uint32_t before) {
   const auto* p = static_cast<const unsigned char*>(data);
-  std::uint32_t rest = ~before;  // of the division by the polynomial
+  std::uint32_t rest = ~before;  // the remainder of the division by the polynomial
   for (; bytes >= 16; bytes -= 16, p += 16)
     rest = four(12, rest ^ word(p)) ^ four(8, word(p + 4)) ^ four(4, word(p + 8)) ^ four(0, word(p + 12));
   for (; bytes > 0; --bytes, ++p) rest = rest >> 8 ^ table[0][(rest ^ *p) & 0xFF];

@@ -47,7 +47,7 @@ T value_of(T x) {
 float value_of(Half x) {  // NaN keeps its fraction bits
   const auto half = static_cast<std::uint32_t>(x);
   const std::uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
-  if (exponent == 0) {  // fraction * 2^-24, a normal float
+  if (exponent == 0) {  // subnormal: fraction * 2^-24, which is a normal float
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
     return sign ? -magnitude : magnitude;
   }
@@ -61,18 +61,18 @@ bool holds(To to, Value value) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_floating_point_v<Value>) {
     return static_cast<Value>(to) == value || std::isnan(value);
-  } else {  // a large integer may have become 2^63 or 2^64, which is none of its type
+  } else {  // a large integer may have been rounded to 2^63 or 2^64, which Value cannot hold
     constexpr To beyond = static_cast<To>(Value(1) << (std::numeric_limits<Value>::digits - 1)) * 2;
     return to < beyond && static_cast<Value>(to) == value;
   }
 }
 
-/// As widen(), for elements that are a Source each.
+/// As widen(), for elements of type Source.
 template <class Source, class To>
 Index convert(const std::byte* from, Index count, To* to, bool rounded = false) {
   for (Index i = 0; i < count; ++i) {
     Source source;
-    std::memcpy(&source, from + static_cast<std::size_t>(i) * sizeof source, sizeof source);  // at any address
+    std::memcpy(&source, from + static_cast<std::size_t>(i) * sizeof source, sizeof source);  // `from` may be unaligned
     const auto value = value_of(source);
     to[i] = static_cast<To>(value);
     if constexpr (std::numeric_limits<decltype(value)>::digits > std::numeric_limits<To>::digits)
@@ -101,7 +101,7 @@ Index detail::widen(DType type, const std::byte* from, Index count, To* to, bool
     if (type == DType::f32) return convert<float>(from, count, to);
     if (type == DType::f64) return convert<double>(from, count, to, rounded);
   }
-  return 0;  // of a type that is not readable
+  return 0;  // the type is not readable
 }
 template Index detail::widen(DType, const std::byte*, Index, real*, bool);
 template Index detail::widen(DType, const std::byte*, Index, Index*, bool);

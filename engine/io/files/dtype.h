@@ -1,4 +1,4 @@
-// DType, how a file stores the elements of a tensor, and their way into arrays.
+// DType, the type in which a file stores the elements of a tensor, and the conversion of elements to mote's types.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace mote {
 
-/// The element types of safetensors, in the order in which its writer sorts them. All little-endian. mote writes
-/// boolean, i64, and f32 or f64; what it reads, readable() says.
+/// The element types of safetensors, in the order of the reference implementation. All are little-endian. mote writes
+/// boolean, i64, and f32 or f64. readable() says which types mote reads.
 enum class DType {
   boolean,
   f4,
@@ -39,7 +39,8 @@ enum class DType {
   u64
 };
 enum class DTypeKind { boolean, integer, floating, other };
-/// A type's word in files, the bits of an element, and what it is read as; nothing reads `other`.
+/// A type's name in files, the bits of an element, and the kind of array that it can be read as. Kind `other` cannot
+/// be read.
 struct DTypeWord : Word<DType> {
   Index bits;
   DTypeKind kind;
@@ -78,17 +79,18 @@ constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
 /// 16 bits or more. i64 is read from booleans and integers. boolean is read from booleans.
 bool readable(DType type, DType as = real_dtype);
 
-/// What a file holds under a name.
+/// An array of any of mote's types, as a file may hold it.
 using AnyArray = std::variant<Array, IntArray, Mask>;
-/// The type in which mote writes it: real_dtype, i64, boolean.
+/// The type in which mote writes an array: real_dtype, i64 or boolean.
 DType dtype_of(const AnyArray& x);
 const Shape& shape_of(const AnyArray& x);
 
 namespace detail {
-/// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first
-/// one that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN,
-/// and need not keep the rest of its bits. `rounded`: what has no exact equal becomes the nearest real.
-template <class To>  // real, Index, std::uint8_t
+/// Converts `count` elements of type `type` at any address `from` to the type of `to`. `type` must be readable() as
+/// the type of `to`. Returns the position of the first element that has no exact value in the type of `to`, or that
+/// is a boolean other than 0 and 1. Returns `count` if there is no such element. NaN stays NaN, but its other bits
+/// may change. With `rounded`, an f64 that has no exact value becomes the nearest real.
+template <class To>  // To is real, Index or std::uint8_t
 Index widen(DType type, const std::byte* from, Index count, To* to, bool rounded = false);
 }  // namespace detail
 

@@ -11,7 +11,7 @@
 namespace mote {
 namespace {
 
-constexpr std::uint64_t piece = 1 << 18;  // stays in the cache between reading, checksum and conversion
+constexpr std::uint64_t piece = 1 << 18;  // bytes; a piece stays in the cache between reading, checksum and conversion
 
 void check_there(const ByteSource& source, const StoredElements& stored) {
   check(stored.offset <= source.size && stored.bytes() <= source.size - stored.offset, stored.what, ": its ",
@@ -23,12 +23,12 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
   A x;
   const DType own = dtype_of(x);
   check(readable(stored.type), stored.what, ": mote does not read elements of type ", stored.type);
-  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " are not ",
+  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " cannot be read as ",
         own == DType::i64 ? "integers" : "booleans");
   check_there(source, stored);
   x = A::empty(stored.shape);
   auto* const to = x.mutate();
-  if (stored.type == own && own != DType::boolean) {  // the same bytes
+  if (stored.type == own && own != DType::boolean) {  // the same bytes in the file as in the array
     auto* bytes = reinterpret_cast<std::byte*>(to);
     const std::uint64_t total = stored.bytes();
     parallel_for(static_cast<Index>((total + piece - 1) / piece), 1, [&](Index begin, Index end) {
@@ -45,10 +45,11 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
     const Index count = static_cast<Index>(n) * 8 / bits(stored.type);
     const auto* const bytes = static_cast<const std::byte*>(from);
     const Index exact = detail::widen(stored.type, bytes, count, to + done, stored.rounded);
-    check(exact == count || stored.type != DType::boolean, stored.what, ": boolean ", done + exact,
-          " is neither 0 nor 1");
-    check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type, " has no exact equal in ",
-          own, stored.type == DType::f64 ? ": use mote_f64, or convert the file first" : "");
+    check(exact == count || stored.type != DType::boolean, stored.what, ": element ", done + exact,
+          ", a boolean, must be 0 or 1");
+    check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type,
+          " does not fit exactly into ", own,
+          stored.type == DType::f64 ? ": use mote_f64, or convert the file first" : "");
     done += count;
   });
   return x;
@@ -105,7 +106,7 @@ void check_of_tensors(const ByteSource& source) {
         "it again");
 }
 
-std::uint64_t StoredElements::bytes() const {  // without a product above 2^63
+std::uint64_t StoredElements::bytes() const {  // computed so that no product exceeds 2^63
   const auto n = static_cast<std::uint64_t>(shape.numel()), width = static_cast<std::uint64_t>(bits(type));
   return n / 8 * width + n % 8 * width / 8;
 }

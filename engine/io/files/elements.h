@@ -1,4 +1,4 @@
-// Elements somewhere in a file, read as an array of mote's own types; the bytes of an array.
+// Reading elements from anywhere in a file as an array of mote's own types, and the bytes of an array.
 #pragma once
 
 #include <cstdint>
@@ -12,52 +12,53 @@ namespace mote {
 
 class JsonPlace;
 
-/// What a header says in numbers: counts, which are at least 0, and a shape. Errors: those of JsonPlace; a shape that
-/// mote does not have.
+/// Reads a list of counts from a JSON header. Errors: those of JsonPlace; a count below 0.
 std::vector<Index> read_counts(const JsonPlace& place);
+/// Reads a shape from a JSON header. Errors: those of read_counts; more axes or elements than a Shape can have.
 Shape read_shape(const JsonPlace& place);
 
-/// The number that some bytes are, at most 8 of them, the lowest first.
+/// The unsigned integer that at most 8 bytes hold, the lowest byte first.
 std::uint64_t little_endian(std::string_view bytes);
 
 /// A source of bytes: a file, or a text in memory.
 struct ByteSource {
-  std::string name;  ///< opens every error
+  std::string name;  ///< every error begins with it
   std::uint64_t size;
-  std::function<void(std::uint64_t offset, void* to, std::size_t bytes)> read;  ///< by several threads at once
+  std::function<void(std::uint64_t offset, void* to, std::size_t bytes)> read;  ///< several threads may call it
 };
-/// Errors: those of FileReader.
+/// A file as a source. Errors: those of FileReader.
 ByteSource file_source(const std::string& path);
 
-/// Errors: these are the first bytes of a Git LFS pointer, which stands for a file that has not been fetched.
+/// Checks that a file's first bytes are not a Git LFS pointer, which stands for a file that has not been fetched.
+/// Errors: they are.
 void check_no_pointer(const std::string& name, std::string_view begin);
-/// The same of a file of tensors, which may also be a web page, or of torch before 1.6.
+/// Checks a file of tensors. Errors: it is a Git LFS pointer, a web page, or a file saved by torch before 1.6.
 void check_of_tensors(const ByteSource& source);
 
-/// Row-major elements from `offset` on.
+/// Row-major elements in a source, from byte `offset` on.
 struct StoredElements {
-  std::string what;  ///< opens every error: "model.safetensors: tensor 'wte.weight'"
+  std::string what;  ///< every error begins with it: "model.safetensors: tensor 'wte.weight'"
   DType type;
   Shape shape;
   std::uint64_t offset;
-  bool rounded = false;  ///< F64 becomes the nearest real, beyond its range infinity, instead of an error
+  bool rounded = false;  ///< rounds F64 to the nearest real (infinity beyond its range) instead of raising an error
   std::uint64_t bytes() const;
 };
 
-/// Sees the bytes in order while they are read, for a checksum.
+/// A function that is given the bytes in order while they are read, for example to compute a checksum.
 using SeeBytes = std::function<void(const void* data, std::size_t bytes)>;
 void read_bytes(const ByteSource& source, const StoredElements& stored, const SeeBytes& see);
 
-/// Reads the elements into a new array. No other memory is needed. Errors: the stored type is not readable() as the
-/// array's type. An element has no exact value in the array's type, such as F64 in a build over float. The source
-/// cannot be read.
+/// Reads the elements into a new array. No other large memory is needed. Errors: the stored type is not readable() as
+/// the array's type; an element has no exact value in the array's type, such as an F64 in a build over float; the
+/// source cannot be read.
 Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
-/// As a Mask, an IntArray or an Array, the first of them that it is readable as.
+/// Reads the elements as the first of Mask, IntArray and Array that their type is readable() as.
 AnyArray read_any(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 
-/// The elements of a contiguous array, as mote writes them.
+/// The bytes of a contiguous array's elements, as mote writes them to files.
 std::string_view bytes_of(const AnyArray& x);
 
 }  // namespace mote

@@ -24,7 +24,7 @@ OpenFile open_to_read(const std::string& path, FileStatus& status) {
   return file;
 }
 
-/// Where links lead, to a file or to a name for one.
+/// The path that symbolic links lead to. There may be no file at that path yet.
 std::string followed(std::string path) {
   std::error_code none;
   for (int links = 0; links < 40; ++links) {
@@ -57,7 +57,7 @@ bool detail::write_all(int file, const void* from, std::size_t bytes) {
 }
 
 void detail::fail_file(const char* what, const std::string& path, int error) {
-  std::string shown = path;  // a sentence ends at a NUL
+  std::string shown = path;  // a NUL would end the error's text early
   for (std::size_t at; (at = shown.find('\0')) != std::string::npos;) shown.replace(at, 1, "\\0");
   fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
 }
@@ -97,7 +97,7 @@ std::string read_file(const std::string& path, std::uint64_t most) {
   const OpenFile file = open_to_read(path, status);
   std::string text;
   std::size_t length = 0;
-  std::size_t piece = static_cast<std::size_t>(std::min(status.size, most)) + 1;  // one more byte finds the end
+  std::size_t piece = static_cast<std::size_t>(std::min(status.size, most)) + 1;  // one byte more detects the end
   while (true) {
     text.resize(length + piece);
     const std::int64_t done = uninterrupted([&] { return calls::read(file.get(), text.data() + length, piece); });
@@ -124,7 +124,7 @@ FileWriter::FileWriter(const std::string& path) : path_(path) {
   }
   target_ = followed(path);
   const auto [folder, name] = split_path(target_);
-  if (name.empty()) fail(ENOENT);  // "", or "folder/" without such a folder
+  if (name.empty()) fail(ENOENT);  // the path is "", or "folder/" and there is no such folder
 
   static std::atomic<unsigned> count{0};
   do {
@@ -152,12 +152,12 @@ void FileWriter::fail(int error) {
 }
 
 void FileWriter::write(const void* from, std::size_t bytes) {
-  check(static_cast<bool>(file_), "cannot write '", path_, "': it is finished, or has failed");
+  check(static_cast<bool>(file_), "cannot write '", path_, "': commit() was called, or an earlier write failed");
   if (!write_all(file_.get(), from, bytes)) fail(errno);
 }
 
 void FileWriter::commit() {
-  check(static_cast<bool>(file_), "cannot write '", path_, "': it is finished, or has failed");
+  check(static_cast<bool>(file_), "cannot write '", path_, "': commit() was called, or an earlier write failed");
   if (uninterrupted([&] { return calls::sync(file_.get()); }) != 0) fail(errno);
   if (file_.close() != 0) fail(errno);
   if (calls::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
@@ -185,7 +185,7 @@ void make_folder(const std::string& path) {
   const std::string whole = path.substr(0, path.find_last_not_of('/') + 1), parent = split_path(whole).first;
   if (errno == ENOENT && parent != whole && !path.empty()) make_folder(parent);
   if (calls::make_folder(path.c_str()) != 0) {
-    const int error = errno;  // EEXIST: another process was faster, or it is a link to nothing
+    const int error = errno;  // EEXIST: another process was faster, or the path is a dangling link
     if (!is_folder(path)) fail_file("make the folder", path, error);
   }
   if (calls::sync_folder(parent.c_str()) != 0) fail_file("make the folder", path, errno);
@@ -194,7 +194,7 @@ void make_folder(const std::string& path) {
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
-  do {  // again from the start if a signal came
+  do {  // starts again if a signal interrupts it
     names.clear();
     for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       names.push_back(at->path().filename().string());

@@ -1,5 +1,5 @@
-// Files: read without trusting their size, and written so that a reader finds the old file or the new one, whole;
-// folders.
+// Files and folders. Files are read without trust in their size. They are written so that a reader finds either the
+// old file or the new one, whole.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@
 
 namespace mote {
 
-/// A regular file, read at any place. Errors (one sentence with the path): a file that does not exist, may not be read,
-/// or is no regular file.
+/// Reads a regular file at any offset. Errors, in one sentence with the path: the file does not exist, may not be
+/// read, or is not a regular file.
 class FileReader {
  public:
   explicit FileReader(const std::string& path);
 
-  std::uint64_t size() const { return size_; }  ///< when it was opened
-  /// Errors: it has fewer bytes there, perhaps because it has shrunk since it was opened.
+  std::uint64_t size() const { return size_; }  ///< when the file was opened
+  /// Reads `bytes` bytes from byte `offset` on. Errors: the file has fewer bytes there, perhaps because it has shrunk
+  /// since it was opened.
   void read(std::uint64_t offset, void* into, std::size_t bytes) const;
 
  private:
@@ -28,18 +29,19 @@ class FileReader {
   std::uint64_t size_ = 0;
 };
 
-/// A whole file; a pipe or a device (/dev/stdin) up to its end. Errors: a file that cannot be read, a folder, more than
-/// `most` bytes.
+/// The content of a whole file. A pipe or a device (/dev/stdin) is read up to its end. Errors: a file that cannot be
+/// read, a folder, more than `most` bytes.
 std::string read_file(const std::string& path, std::uint64_t most);
 
-/// Writes a file under a temporary name in the same folder and renames it in commit(). A program that ends at any
-/// moment, a full disk or a power cut leaves the old file or the new one, whole. Without commit() nothing has happened.
+/// Writes a file under a temporary name in the same folder and renames it in commit(). If the program ends at any
+/// moment, the disk is full or the power fails, either the old file or the new one is there, whole. Without commit()
+/// the old file stays.
 ///
-/// A symbolic link is followed: the file that it leads to is replaced, and the link stays. The new file has the old
-/// one's permissions, less the umask. It belongs to whoever wrote it. A killed program leaves its temporary
-/// ".mote.<process>.<number>.part" behind.
-/// Errors (one sentence with the path and the system's words): a file or folder that may not be written; a pipe, a
-/// device or a folder.
+/// A symbolic link is followed, so the file that it points to is replaced and the link stays. The new file has the
+/// permissions of the old one, less the umask. The new file belongs to the user who wrote it. A killed program leaves
+/// its temporary file ".mote.<process>.<number>.part" behind.
+/// Errors, in one sentence with the path and the system's message: a file or folder that may not be written; a path
+/// that is a pipe, a device or a folder.
 class FileWriter {
  public:
   explicit FileWriter(const std::string& path);
@@ -48,21 +50,22 @@ class FileWriter {
 
   void write(const void* from, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// The file is on the disk, under its name, when this returns. Errors: as above; the old file is as it was, unless
-  /// the sentence says otherwise.
+  /// Renames the new file to its path. The new file is on the disk when this returns. Errors: as above. After an
+  /// error the old file is unchanged, unless the error says otherwise.
   void commit();
 
  private:
   [[noreturn]] void fail(int error);
 
-  std::string path_, target_, temporary_;  // target_: where links lead; temporary_: empty once it has its name
+  std::string path_, target_, temporary_;  // target_: path_ with links followed; temporary_: "" after the rename
   detail::OpenFile file_;
 };
 
-/// All of a text as a file, as FileWriter does it.
+/// Writes a text as a file, whole or not at all, as FileWriter does.
 void write_file(const std::string& path, std::string_view text);
 
-/// For a program to call before its work begins. Errors: the file cannot be written.
+/// Checks that a file can be written. A program calls this before its work begins. Errors: the file cannot be
+/// written.
 void check_output(const std::string& path);
 
 /// Makes a folder and its missing parent folders. A folder that exists stays as it is.
@@ -72,19 +75,20 @@ std::vector<std::string> list_folder(const std::string& path);
 /// Whether there is such a file or folder.
 bool file_exists(const std::string& path);
 bool is_folder(const std::string& path);
-/// Removes a file, or a link instead of what it leads to. It may be gone already.
+/// Removes a file. A symbolic link is removed itself, not the file that it points to. It is no error if the file does
+/// not exist.
 void remove_file(const std::string& path);
 
 namespace detail {
-/// Opens a path that may be any text.
+/// Opens a path, which may hold any bytes. Fails with errno EINVAL if the path contains a NUL.
 OpenFile open_path(const std::string& path, OpenFor what, unsigned mode = 0666);
-/// Writes all of it; false and errno if that fails.
+/// Writes all bytes. Returns false and sets errno if that fails.
 bool write_all(int file, const void* from, std::size_t bytes);
 /// Throws "cannot <what> '<path>': <the system's words for the error>".
 [[noreturn]] void fail_file(const char* what, const std::string& path, int error);
-/// The folder that a path's file lies in ("." for a bare name), and its name there.
+/// The folder part of a path ("." if there is none) and the name in that folder.
 std::pair<std::string, std::string> split_path(const std::string& path);
-/// Whether a name in a folder is that of a FileWriter's temporary.
+/// Whether a file name is that of a FileWriter's temporary file.
 bool is_temporary(std::string_view name);
 }  // namespace detail
 

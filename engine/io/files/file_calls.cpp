@@ -1,4 +1,4 @@
-// The calls of Linux, macOS and WebAssembly.
+// The system's file calls on Linux, macOS and WebAssembly.
 #include "engine/io/files/file_calls.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ namespace mote::detail {
 
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems take no more than some 2 GB in one call
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems transfer at most about 2 GB in one call
 
 int answer(const struct stat& s, FileStatus& status) {
   status.kind = S_ISREG(s.st_mode) ? FileKind::regular : S_ISDIR(s.st_mode) ? FileKind::folder : FileKind::other;
@@ -53,17 +53,17 @@ int truncate(int file, std::uint64_t size) {
 
 int sync(int file) {
 #ifdef F_FULLFSYNC
-  if (fcntl(file, F_FULLFSYNC) == 0) return 0;  // there fsync leaves the data in the disk's own memory
+  if (fcntl(file, F_FULLFSYNC) == 0) return 0;  // on macOS fsync alone leaves the data in the disk's cache
 #endif
   return fsync(file);
 }
 
-int close(int file) { return ::close(file) == 0 || errno == EINTR ? 0 : -1; }  // it is closed then, too
+int close(int file) { return ::close(file) == 0 || errno == EINTR ? 0 : -1; }  // after EINTR the file is closed, too
 
 int lock(int file) {
 #ifdef __EMSCRIPTEN__
   (void)file;
-  errno = ENOSYS;  // its flock agrees to everything
+  errno = ENOSYS;  // flock of Emscripten always succeeds
   return -1;
 #else
   return uninterrupted([&] { return flock(file, LOCK_EX | LOCK_NB); });
@@ -76,8 +76,8 @@ int make_folder(const char* path) { return ::mkdir(path, 0777); }
 
 int sync_folder(const char* path) {
   const int folder = uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY); });
-  if (folder < 0) return errno == EACCES ? 0 : -1;  // a folder that may be written but not read
-  const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: it need not
+  if (folder < 0) return errno == EACCES ? 0 : -1;  // EACCES: the folder may be written but not read
+  const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: no sync needed
   const int error = errno;
   ::close(folder);
   errno = error;

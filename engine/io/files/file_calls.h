@@ -1,4 +1,4 @@
-// The system's calls on files: those of POSIX, as few as reading, writing, logs and locks need.
+// The few POSIX calls on files that reading, writing, logs and locks need.
 #pragma once
 
 #include <cerrno>
@@ -12,16 +12,16 @@ enum class FileKind { regular, folder, other };
 
 struct FileStatus {
   FileKind kind = FileKind::regular;
-  std::uint64_t device = 0, inode = 0;  // which file it is
-  std::uint64_t size = 0, links = 0;    // links: how many names it has
+  std::uint64_t device = 0, inode = 0;  // the two identify a file
+  std::uint64_t size = 0, links = 0;    // links: the number of names that the file has
   unsigned mode = 0;                    // permissions
 };
 
-/// write: the file exists, and stays as it is. create: it must not exist. append: it is made if there is none; what is
-/// written goes to its end.
+/// How to open a file. write: the file must exist, and is not truncated. create: the file must not exist. append: the
+/// file is created if it does not exist, and every write goes to its end.
 enum class OpenFor { read, write, create, append };
 
-/// Makes a call again for as long as a signal interrupts it.
+/// Repeats a system call as long as a signal interrupts it.
 template <class Call>
 auto uninterrupted(const Call& call) {
   auto result = call();
@@ -29,8 +29,9 @@ auto uninterrupted(const Call& call) {
   return result;
 }
 
-/// Calls that can fail for reasons outside the program: an object of their own, for which a test links another. All
-/// return -1 and set errno then; read and write may transfer less than they were asked to.
+/// Calls that can fail for reasons outside the program. They are in an object file of their own, so that a test can
+/// link its own calls instead. On failure they return -1 and set errno. Reads and writes may transfer fewer bytes
+/// than asked.
 namespace calls {
 int open(const char* path, OpenFor what, unsigned mode);
 std::int64_t read(int file, void* into, std::size_t bytes);
@@ -39,19 +40,19 @@ std::int64_t write(int file, const void* from, std::size_t bytes);
 int truncate(int file, std::uint64_t size);
 int sync(int file);  // waits until the data are on the disk
 int close(int file);
-int lock(int file);                            // until the file is closed, or the process ends in whatever way
+int lock(int file);                            // the lock ends when the file is closed or the process ends
 int rename(const char* from, const char* to);  // replaces `to`
 int remove(const char* path);
 int make_folder(const char* path);
-int sync_folder(const char* path);  // waits until the names in it are on the disk
+int sync_folder(const char* path);  // waits until the names in the folder are on the disk
 }  // namespace calls
 
-// Questions to the system. -1 and errno: it has no answer.
-int status_of(const char* path, FileStatus& status);  ///< of what links lead to
+// Questions to the system. status_of returns -1 and sets errno on failure.
+int status_of(const char* path, FileStatus& status);  ///< follows links
 int status_of(int file, FileStatus& status);
 unsigned process_id();
 
-/// A file that is open, and closed with this.
+/// Owns an open file, which the destructor closes.
 class OpenFile {
  public:
   explicit OpenFile(int file = -1) : file_(file) {}

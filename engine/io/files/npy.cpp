@@ -1,4 +1,4 @@
-// A .npy file from and to arrays: its header, parsed and written, and its elements.
+// Reading and writing .npy files: the header and the elements.
 #include "engine/io/files/npy.h"
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace {
 
 static_assert(std::numeric_limits<float>::is_iec559, "a double beyond the range of float becomes infinity");
 
-/// What a file's elements are, by their position in AnyArray.
-constexpr const char* names[] = {"floats, an Array", "integers, an IntArray", "booleans, a Mask"};
+/// The element types in errors, in the order of AnyArray.
+constexpr const char* names[] = {"floats (an Array)", "integers (an IntArray)", "booleans (a Mask)"};
 
-/// An array whose elements lie in a file with the first axis fastest, row-major.
+/// Puts the array of a file in Fortran order into row-major order. x was read with its axes reversed.
 template <class T>
 AnyArray row_major(T x) {
   for (int axis = 0, last = x.rank() - 1; axis < last; ++axis, --last) x = x.transpose(axis, last);
   return x.contiguous();
 }
 
-/// The first bytes of a file: magic, version, and a Python dictionary with type, order and shape.
+/// The header of a file: its magic bytes and version are followed by a Python dictionary with type, order and shape.
 struct NpyHeader {
   DType type = DType::f32;
   bool big_endian = false, fortran_order = false;
@@ -53,8 +53,8 @@ const char* descr_of(DType type) {
   return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->name;
 }
 
-/// The dictionary of a header as JSON, byte for byte: Python exchanges its quotes, brackets and first letters of words
-/// for JSON's, and may write a comma after the last entry.
+/// Translates the Python dictionary of a header to JSON of the same length. Python has other quotes and brackets,
+/// writes True and False, and may write a comma after the last entry.
 std::string json_of(std::string_view dictionary) {
   std::string text(dictionary);
   bool quoted = false;
@@ -75,7 +75,8 @@ std::string json_of(std::string_view dictionary) {
   return text;
 }
 
-/// Finds the dictionary of the header with which the bytes begin: behind magic, version and length.
+/// Finds the dictionary in the first bytes of a file. The dictionary follows the magic bytes, the version and the
+/// length.
 std::string_view find_dictionary(std::string_view bytes, const std::string& what) {
   const auto has = [&](std::size_t n) { check(bytes.size() >= n, what, ": the file is cut off within its header"); };
   check(bytes.starts_with("\x93NUMPY"), what, ": this is no .npy file: it does not begin with \\x93NUMPY",
@@ -96,7 +97,8 @@ std::string_view find_dictionary(std::string_view bytes, const std::string& what
   return bytes.substr(at, length);
 }
 
-/// The type, with any mark of the order of bytes in front: programs in C++ also write "<u1" and "=f4".
+/// Reads the element type. Any byte-order character may precede the type, because programs in C++ also write "<u1" and
+/// "=f4".
 DType type_of(const JsonPlace& place, const std::string& what) {
   const std::string &descr = place.as_string(), shown = detail::shortened(descr);
   check(descr.find('O') == std::string::npos, what, ": type '", shown,
@@ -107,7 +109,8 @@ DType type_of(const JsonPlace& place, const std::string& what) {
   return found != descrs.end() ? found->value : by_name(what + ": type", descrs, shown).value;
 }
 
-/// The same bytes, those of each element from `from` on in the opposite order.
+/// The same source with the bytes of every element reversed. The elements begin at byte `from` and have `width`
+/// bytes.
 ByteSource turned(const ByteSource& source, std::size_t from, std::size_t width) {
   const auto read = [&source, from, width](std::uint64_t offset, void* to, std::size_t bytes) {
     source.read(offset, to, bytes);
@@ -118,7 +121,7 @@ ByteSource turned(const ByteSource& source, std::size_t from, std::size_t width)
   return {source.name, source.size, read};
 }
 
-/// The elements are known to fill the rest of the file. Errors: see load_npy.
+/// Reads the header and checks that the elements fill the rest of the file. Errors: see load_npy.
 NpyHeader read_npy_header(const ByteSource& source) {
   std::string beginning(static_cast<std::size_t>(std::min<std::uint64_t>(source.size, header_limit + 12)), '\0');
   source.read(0, beginning.data(), beginning.size());
@@ -141,8 +144,9 @@ NpyHeader read_npy_header(const ByteSource& source) {
   return header;
 }
 
-/// The header as numpy.save writes it: version 1.0, C order, and spaces up to 128 bytes. With these the first extent
-/// can grow to 21 digits in place, whatever the eight extents are whose elements could be counted.
+/// The header as numpy.save writes it: version 1.0, C order, and spaces up to 128 bytes. The spaces let the first
+/// extent grow to 21 digits in place. 128 bytes are enough for this with any shape of up to eight axes whose elements
+/// can be counted.
 std::string npy_header_text(DType type, const Shape& shape) {
   std::string text =
       std::string("\x93NUMPY\x01\0v\0", 10) + "{'descr': '" + descr_of(type) + "', 'fortran_order': False, 'shape': (";

@@ -1,4 +1,4 @@
-// NumPy's .npy files: one array per file, for looking at it in Python, or for bringing one from there.
+// NumPy's .npy files, one array per file, to exchange arrays with Python.
 #pragma once
 
 #include <functional>
@@ -8,28 +8,30 @@
 
 namespace mote {
 
-/// Writes the file that numpy.save writes of the same elements (numpy 1.24 and later), byte for byte: float32
-/// (mote_f64: float64), int64, bool; in C order. Whole or not at all (FileWriter of file.h).
+/// Writes the same file, byte for byte, that numpy.save (numpy 1.24 and later) writes for the same elements. The
+/// elements are float32 (mote_f64: float64), int64 or bool, in C order. The file is written whole or not at all
+/// (FileWriter of file.h).
 void save_npy(const std::string& path, const AnyArray& x);
 
-/// The array in a file of version 1.0, 2.0 or 3.0, in C or Fortran order, row-major afterwards. float16, float32 and
-/// float64 become `real`: exactly, but that float64 is rounded to the nearest float where `real` is one, as NumPy's
-/// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint64 become 64-bit integers. Bytes may
-/// be in either order, and a type may have any mark of it, or none ("<u1", "=f4"). In C order it needs no memory beside
-/// the array's.
-/// An error is one sentence and opens with the source's name. Types: objects, structures and complex numbers are
-/// errors. Values: an integer from 2^63 on, and a boolean that is neither 0 nor 1. Sizes: more than 8 axes, and bytes
-/// that are fewer or more than the shape takes. Headers: above 10,000 bytes, and what NumPy does not read. Spaces, the
-/// last newline and the order of the three entries are free.
+/// Reads the array in a .npy file of version 1.0, 2.0 or 3.0. The file may be in C or Fortran order, and the array is
+/// row-major. float16, float32 and float64 become `real`. This is exact, except that a build over float rounds
+/// float64 to the nearest float, as NumPy's astype does (beyond the range to infinity). int8 to int64 and uint8 to
+/// uint64 become 64-bit integers. Both byte orders are read. A type may have any byte-order character, or none ("<u1",
+/// "=f4"). Reading C order needs no other large memory than the array.
+/// Errors begin with the source's name. Types: objects, structures and complex numbers are errors. Values: an integer
+/// from 2^63 on, and a boolean that is neither 0 nor 1. Sizes: more than 8 axes, and more or fewer bytes than the
+/// shape takes. Headers: above 10,000 bytes, and all that NumPy does not read. The spaces, the last newline and the
+/// order of the three entries of the header do not matter.
 AnyArray load_npy(const ByteSource& source);
 AnyArray load_npy(const std::string& path);
 
-/// The same as T: Array, IntArray or Mask. Errors also: the file holds another of the three.
+/// Reads the array as a T, which is Array, IntArray or Mask. Errors: those above; the file holds another of the
+/// three.
 template <class T>
 T load_npy(const std::string& path);
 
 namespace detail {
-/// The bytes of the file, piece by piece.
+/// Passes the bytes of the .npy file to `put`, piece by piece.
 void write_npy(const std::function<void(const void* data, std::size_t bytes)>& put, AnyArray x);
 }  // namespace detail
 

@@ -12,7 +12,7 @@
 namespace mote {
 namespace {
 
-/// What must hold for one tensor.
+/// Checks a rule for one tensor, with an error that names the file and the tensor.
 struct TensorRule {
   const std::string& file;
   const std::string& tensor;
@@ -38,7 +38,7 @@ TensorEntry read_entry(const std::string& file, const std::string& name, const J
   entry.end = static_cast<std::uint64_t>(offsets[1]);
   const Index width = bits(entry.dtype), count = entry.shape.numel();
   rule(count <= std::numeric_limits<Index>::max() / width, "its shape ", entry.shape, " has too many elements");
-  rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits do not end with a byte");
+  rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits must fill whole bytes");
   rule(count * width / 8 == offsets[1] - offsets[0], "its ", offsets[1] - offsets[0], " bytes do not fit ", entry.shape,
        " elements of type ", entry.dtype, ", which take ", count * width / 8);
   return entry;
@@ -92,8 +92,8 @@ void SafetensorsFile::read_members(const std::string& header) {
     check(!std::exchange(has_metadata, true), source_.name, ": __metadata__ occurs twice");
     if (!value.is(Json::Kind::null)) metadata_ = read_metadata(source_.name, value);
   };
-  // A value may take 2 bytes in the header and 150 in memory: one member gets no more of them than the file's size pays
-  // for.
+  // A value may take 2 bytes in the header and 150 in memory. So the size of the file limits the number of values in
+  // one member.
   parse_json_members(header, source_.name + ": header",
                      detail::most_metadata + 1 + static_cast<std::size_t>(source_.size / 128), see);
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
@@ -125,7 +125,8 @@ void SafetensorsFile::check_offsets() const {
   const std::uint64_t present = source_.size - data_;
   check(next <= present, source_.name, ": the file is cut off: the tensors need ", next, " bytes, the file has ",
         present);
-  check(next == present, source_.name, ": ", present - next, " bytes follow the last tensor");
+  check(next == present, source_.name,
+        ": the file must end with the last tensor, but more bytes follow: ", present - next);
 }
 
 void SafetensorsFile::read_checksums(const std::string& header) {
@@ -133,8 +134,8 @@ void SafetensorsFile::read_checksums(const std::string& header) {
   const std::string* const of_tensors = find_metadata(detail::tensor_crcs_name);
   if (!of_header && !of_tensors) return;
   const auto rule = [this](bool holds, const auto&... parts) { check(holds, source_.name, ": ", parts...); };
-  rule(of_header, "the header's checksum is missing: the file was changed");
-  rule(of_tensors, "the tensors' checksums are missing: the file was changed");
+  rule(of_header, "the file is damaged: it has checksums of its tensors, but none of its header");
+  rule(of_tensors, "the file is damaged: it has a checksum of its header, but none of its tensors");
   const std::size_t at = detail::header_crc_at(header);
   rule(at != std::string::npos && *of_header == detail::crc_text(detail::header_crc(header, at)),
        "the header's checksum is wrong: the file was changed");

@@ -1,4 +1,4 @@
-// What the reader and the writer of safetensors both know of its header.
+// The safetensors header: limits, names and checksums that the reader and the writer share.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mote {
 
-/// A name in an error: in quotation marks, and of a long one the beginning.
+/// A name to be quoted in an error. Of a long name only the beginning is shown.
 struct Quoted {
   std::string_view name;
 };
@@ -22,13 +22,13 @@ namespace detail {
 constexpr std::uint64_t largest_header = 100'000'000;  ///< bytes; the reference implementation's limit
 constexpr std::size_t most_metadata = 2'000;           ///< entries
 constexpr const char* metadata_name = "__metadata__";
-constexpr const char* header_crc_name = "mote.crc32.header";    ///< in the metadata: 8 digits
-constexpr const char* tensor_crcs_name = "mote.crc32.tensors";  ///< 8 digits for each in the order of the file; spaces
+constexpr const char* header_crc_name = "mote.crc32.header";    ///< in the metadata; 8 hexadecimal digits
+constexpr const char* tensor_crcs_name = "mote.crc32.tensors";  ///< 8 digits per tensor in file order, space-separated
 
 inline std::string crc_text(std::uint32_t crc) { return hex_text(crc, 8); }
 
-/// Where the digits of a header's own CRC-32 stand in it; npos if there are none. No name and no text can be taken for
-/// them: there, a quotation mark stands behind a backslash.
+/// The position in a header of the digits of its own CRC-32, or npos if there are none. No name or text can be
+/// mistaken for the CRC-32, because quotation marks inside a name or text follow a backslash.
 inline std::size_t header_crc_at(std::string_view header) {
   const std::string before = std::string(1, '"').append(header_crc_name).append("\":\"");
   const std::size_t at = header.find(before);
@@ -36,7 +36,8 @@ inline std::size_t header_crc_at(std::string_view header) {
                                                                                 : at + before.size();
 }
 
-/// The CRC-32 of a header with zeros in that place, so that it can be part of what it protects.
+/// The CRC-32 of a header with zeros in place of the 8 digits at `at`. So the CRC-32 can be stored in the header
+/// itself.
 inline std::uint32_t header_crc(std::string_view header, std::size_t at) {
   const std::uint32_t before = crc32("00000000", 8, crc32(header.data(), at));
   return crc32(header.data() + at + 8, header.size() - at - 8, before);

@@ -11,25 +11,27 @@
 namespace mote {
 namespace {
 
-/// The reference's order: element types from the largest on, then names byte by byte.
+/// The reference implementation's order: by DType, the last one first, then by name byte by byte.
 bool before(const NamedArray& a, const NamedArray& b) {
   const DType x = dtype_of(a.value), y = dtype_of(b.value);
   return x != y ? x > y : a.name < b.name;
 }
 
-/// What JSON does not know of names; it refuses all else that could not be read again.
+/// Checks that names are unique and not reserved. The JSON writer refuses all other names that could not be read
+/// again.
 void check_names(const std::vector<NamedArray>& tensors) {
   std::set<std::string_view> names;
   for (const NamedArray& t : tensors) {
     check_in("safetensors", names.insert(t.name).second, "two tensors have the name ", Quoted{t.name});
-    check_in("safetensors", t.name != detail::metadata_name, "no tensor can have the name ", detail::metadata_name);
+    check_in("safetensors", t.name != detail::metadata_name, "no tensor can have the name ", detail::metadata_name,
+             ", which the format reserves");
   }
 }
 
 Metadata with_checksums(Metadata metadata, const std::vector<NamedArray>& tensors) {
   for (const auto& [name, text] : metadata)
-    check_in("safetensors", name != detail::header_crc_name && name != detail::tensor_crcs_name, "metadata ",
-             Quoted{name}, " is what mote writes itself");
+    check_in("safetensors", name != detail::header_crc_name && name != detail::tensor_crcs_name, "the metadata name ",
+             Quoted{name}, " is reserved: mote writes it itself");
   if (std::none_of(metadata.begin(), metadata.end(), [](const auto& entry) { return entry.first == "format"; }))
     metadata.emplace_back("format", "pt");
   std::vector<std::uint32_t> crcs(tensors.size());
@@ -48,7 +50,7 @@ Metadata with_checksums(Metadata metadata, const std::vector<NamedArray>& tensor
 
 std::string header_of(const std::vector<NamedArray>& tensors, Metadata metadata) {
   check_in("safetensors", metadata.size() <= detail::most_metadata, metadata.size(),
-           " entries of metadata are above the limit of ", detail::most_metadata);
+           " entries of metadata, with mote's own, are above the limit of ", detail::most_metadata);
   std::sort(metadata.begin(), metadata.end());
   Json root = Json::object();
   if (!metadata.empty()) {

@@ -1,4 +1,5 @@
-// The pickle in a file of torch.save: written, and read by a machine that knows what values and tensors are made of.
+// Reads and writes the pickle in a file of torch.save. The reader knows only the opcodes and functions that plain
+// values and tensors need.
 #include "engine/io/files/torch_file.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 namespace mote {
 namespace {
 
-/// What a pickle asks for by name and mote knows: what is called with so many arguments, or a storage of elements of a
-/// type. Whatever else it asks for becomes a TorchObject.
+/// A Python global that mote knows, by its name in a pickle. The global is a function with this number of arguments,
+/// or a storage with elements of this type. Any other global becomes a TorchObject.
 struct TorchGlobal {
   const char* name;
   std::size_t arguments = 0;
@@ -39,7 +40,7 @@ constexpr auto torch_globals = std::to_array<TorchGlobal>({
     {"torch.ByteStorage", 0, DType::u8},
     {"torch.BoolStorage", 0, DType::boolean},
 });
-/// Positions there.
+/// Positions in torch_globals.
 enum TorchGlobals : std::size_t {
   ordered_dict,
   torch_size,
@@ -50,7 +51,7 @@ enum TorchGlobals : std::size_t {
   first_storage
 };
 
-// What holds for containers, read or written.
+// Rules for containers, both read and written.
 constexpr int most_depth = 64;
 constexpr const char* too_deep = "lists, tuples and dicts are nested deeper than 64";
 void check_keys(const std::string& what, const TorchDict& dict) {
@@ -61,17 +62,18 @@ void check_keys(const std::string& what, const TorchDict& dict) {
   }
 }
 
-/// Values by their numbers, which are counted as they are made: a container that holds itself does no harm.
+/// The positions of values in Unpickler's nodes_. A container holds positions and not values, so a container that
+/// holds itself does no harm here.
 using PickleIds = std::vector<std::uint32_t>;
 struct PickleItems {
-  char kind;  ///< the opcode that makes an empty one: ] a list, ) a tuple, } a dict, of keys and values in turn
+  char kind;  ///< opcode of an empty one: ] list, ) tuple, } dict, whose ids are keys and values in turn
   PickleIds ids;
 };
 struct TorchStorage {
   std::size_t global = 0;
   AnyArray row;
 };
-/// A value while the pickle is read; the position of a global.
+/// A value while the pickle is read. A known global is given by its position in torch_globals.
 using PickleNode = std::variant<std::monostate, bool, Index, double, std::string, TorchTensor, PickleItems,
                                 const TorchStorage*, TorchGlobals, TorchObject>;
 
@@ -102,7 +104,7 @@ class Unpickler {
   void rule(bool holds, const auto&... parts) const { check(holds, source_.name, ": ", parts...); }
   void count(std::size_t values) const {
     const auto most = static_cast<std::size_t>(source_.size / 32) + (1 << 18);
-    rule(values <= most, "the pickle makes more than ", most, " values");
+    rule(values <= most, "the pickle makes more than ", most, " values, the limit for a file of this size");
   }
   AnyArray elements(const std::string& name, DType type) const {
     const auto found = members_.find(folder_ + name);
@@ -131,8 +133,8 @@ class Unpickler {
     count(nodes_.size());
     stack_.push_back(static_cast<std::uint32_t>(nodes_.size() - 1));
   }
-  void has(bool it) const { rule(it, "the pickle takes a value from an empty stack"); }
-  /// Takes the last n of the stack, none from before a mark.
+  void has(bool it) const { rule(it, "the pickle is damaged: it takes a value from an empty stack"); }
+  /// Takes the last n values from the stack. No value from before the last mark may be taken.
   PickleIds top(std::size_t n) {
     has(n <= stack_.size() - (marks_.empty() ? 0 : marks_.back()));
     const PickleIds taken(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
@@ -149,7 +151,7 @@ class Unpickler {
   template <class T>
   T& as(std::uint32_t id) {
     T* const held = std::get_if<T>(&nodes_[id]);
-    rule(held, "the pickle has a value of the wrong kind");
+    rule(held, "the pickle is damaged: it has a value of the wrong kind");
     return *held;
   }
   bool is_object(std::uint32_t id) const { return std::holds_alternative<TorchObject>(nodes_[id]); }
@@ -160,12 +162,12 @@ class Unpickler {
   }
   PickleIds& items(char kind, std::uint32_t id) {
     PickleItems& held = as<PickleItems>(id);
-    rule(held.kind == kind, "the pickle has a container of the wrong kind");
+    rule(held.kind == kind, "the pickle is damaged: it has a container of the wrong kind");
     return held.ids;
   }
   void append(char kind, const PickleIds& more) {
     const std::uint32_t to = last();
-    if (is_object(to)) return;  // of a class derived from list or dict
+    if (is_object(to)) return;  // an object of a class derived from list or dict; its items are dropped
     PickleIds& ids = items(kind, to);
     ids.insert(ids.end(), more.begin(), more.end());
   }
@@ -180,10 +182,10 @@ class Unpickler {
         take(n);
         return push(TorchObject{"int of more than 64 bits"});
       }
-      const std::uint64_t shift = n > 0 ? 64 - 8 * n : 0;  // of the sign to the highest bit
+      const std::uint64_t shift = n > 0 ? 64 - 8 * n : 0;  // moves the sign to the highest bit
       return push(static_cast<Index>(number(n) << shift) >> shift);
     }
-    if (op == 'G') {  // the highest byte first
+    if (op == 'G') {  // big-endian
       const std::string_view bytes = take(8);
       return push(__builtin_bit_cast(double, little_endian(std::string(bytes.rbegin(), bytes.rend()))));
     }
@@ -218,20 +220,20 @@ class Unpickler {
       const PickleIds called = top(2);
       return call(op == 'R', called[0], items(')', called[1]));
     }
-    if (op == 'b') {  // the attributes of an OrderedDict or of an object
+    if (op == 'b') {  // drops the attributes of an OrderedDict or of an object
       top(1);
       last();
       return;
     }
     if (op == 'Q') return push(storage(items(')', top(1)[0])));
-    if (op == '\x95') return void(take(8));  // the length of a frame
+    if (op == '\x95') return void(take(8));  // drops the length of a frame
     if (op == '0') return void(top(1));
     if (op == '1') return void(from_mark());
     rule(false, "the pickle has opcode 0x", detail::hex_text(static_cast<unsigned char>(op), 2),
          ": torch.save writes none");
   }
 
-  /// What a function returns, or a new object of a class.
+  /// Pushes the result of a function, or a new object of a class.
   void call(bool function, std::uint32_t called, const PickleIds& arguments) {
     const auto* const global = std::get_if<TorchGlobals>(&nodes_[called]);
     const bool known = function && global && *global < first_storage;
@@ -249,13 +251,14 @@ class Unpickler {
     stack_.push_back(arguments[0]);
   }
 
-  /// ("storage", type, key, device, elements).
+  /// The storage that a persistent id names: ("storage", type, key, device, number of elements).
   PickleNode storage(const PickleIds& id) {
     rule(id.size() == 5 && as<std::string>(id[0]) == "storage", "the pickle refers to something other than a storage");
     if (is_object(id[1])) return as<TorchObject>(id[1]);
     const TorchGlobals type = as<TorchGlobals>(id[1]);
     const std::string& key = as<std::string>(id[2]);
-    rule(type >= first_storage, "storage ", detail::shortened(key), " is a ", torch_globals[type].name);
+    rule(type >= first_storage, "storage ", detail::shortened(key), " has the type ", torch_globals[type].name,
+         ", which is none of a storage");
     auto at = storages_.find(key);
     if (at == storages_.end()) {
       try {
@@ -270,7 +273,7 @@ class Unpickler {
     return static_cast<const TorchStorage*>(&at->second);
   }
 
-  /// (storage, offset, shape, strides, requires_grad, hooks).
+  /// The tensor with these arguments: (storage, offset, shape, strides, requires_grad, hooks).
   PickleNode tensor(const PickleIds& arguments) {
     if (is_object(arguments[0])) return TorchObject{"torch.Tensor of " + as<TorchObject>(arguments[0]).name};
     const TorchStorage& from = *as<const TorchStorage*>(arguments[0]);
@@ -283,12 +286,13 @@ class Unpickler {
     const Index most = static_cast<Index>(source_.size) + (1 << 20);
     std::vector<Index> shape;
     Strides strides{};
-    // Were no extent 0; an end beyond the storage is one more than it or above.
+    // Both are computed as if no extent were 0. An `end` beyond the storage may be any number above `there`, so that
+    // no sum overflows.
     Index product = 1, end = std::min(offset, there) + 1;
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
       fits(extent >= 0 && step >= 0);
-      rule(more < most / product, "the tensors have more than ", most, " elements");
+      rule(more < most / product, "the tensors have more than ", most, " elements, the limit for a file of this size");
       product *= more + 1;
       end += more == 0 || step <= there / more ? more * step : there;
       shape.push_back(extent);
@@ -297,9 +301,10 @@ class Unpickler {
     const Layout layout(Shape(shape), strides);
     fits(layout.numel() == 0 || end <= there);
     const auto view = [&](const auto& x) -> AnyArray {
-      if (layout.numel() == 0) return x.empty(layout.shape());  // its offset may lie behind its storage
+      if (layout.numel() == 0) return x.empty(layout.shape());  // the offset may lie behind the storage
       if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
-      rule((copied_ += layout.numel()) <= most, "the tensors have more than ", most, " elements");
+      rule((copied_ += layout.numel()) <= most, "the tensors have more than ", most,
+           " elements, the limit for a file of this size");
       auto copy = x.empty(layout.shape());
       detail::copy_elements(x.data() + offset, layout, copy.mutate());
       return copy;
@@ -342,21 +347,21 @@ class Unpickler {
   const ByteSource& source_;
   ZipMembers members_;
   std::string folder_;
-  std::string_view rest_;  // of the pickle
+  std::string_view rest_;  // the part of the pickle that has not been read
   std::deque<PickleNode> nodes_;
   PickleIds stack_;
   std::vector<std::size_t> marks_;
   std::map<std::uint64_t, std::uint32_t> memo_;
   std::map<std::string, TorchStorage> storages_;
-  std::size_t values_ = 0;  // in the tree
-  Index copied_ = 0;        // elements
+  std::size_t values_ = 0;  // values in the tree so far
+  Index copied_ = 0;        // copied elements of tensors
 };
 
-/// Writes a pickle, and gathers the storages.
+/// Writes a pickle, and collects the storages of its tensors.
 struct Pickler {
   std::string pickle = "\x80\2";
   std::vector<AnyArray> storages;
-  std::map<std::string, std::size_t> places = {};  ///< of storages, by where their elements are in memory, and how
+  std::map<std::string, std::size_t> places = {};  ///< of storages, by the address and layout of their elements
   int depth = 0;
 
   explicit Pickler(const TorchValue& value) { put(value), pickle += '.'; }
@@ -376,7 +381,9 @@ struct Pickler {
     std::reverse(pickle.end() - 8, pickle.end());
   }
   void put(const std::string& x) {
-    check_in("torch", std::in_range<std::uint32_t>(x.size()) && detail::is_utf8(x), "a str is not UTF-8, or too long");
+    check_in("torch", std::in_range<std::uint32_t>(x.size()), "a str of ", x.size(),
+             " bytes is too long: a pickle holds less than 2^32");
+    check_in("torch", detail::is_utf8(x), "a str must be UTF-8");
     pickle += 'X';
     number(x.size(), 4);
     pickle += x;
@@ -425,7 +432,7 @@ struct Pickler {
     pickle += close;
     --depth;
   }
-  /// Contiguous; integers that are bytes as a Mask, whose elements are bytes.
+  /// A contiguous array for the file. Integers that are bytes become a Mask, because its elements are bytes.
   static AnyArray stored(const TorchTensor& x) {
     if (!x.bytes) return std::visit([](const auto& a) -> AnyArray { return a.contiguous(); }, x.array);
     check_in("torch", std::holds_alternative<IntArray>(x.array), "a tensor of bytes must be an IntArray");

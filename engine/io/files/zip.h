@@ -1,4 +1,4 @@
-// Zip archives whose members are stored as they are, as torch.save writes them.
+// Zip archives whose members are stored uncompressed, as torch.save writes them.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,13 @@ struct ZipMember {
 };
 using ZipMembers = std::map<std::string, ZipMember, std::less<>>;
 
-/// The members of an archive, zip64 or not, by name: each lies in the source, and none in another. Errors, in one
-/// sentence that opens with the source's name: a member that is compressed or encrypted, a name that occurs twice,
-/// numbers that do not fit, bytes behind the archive's end.
+/// Reads the members of an archive, zip64 or not, by name. Each member lies within the source, and no two members
+/// overlap. Errors, in one sentence that begins with the source's name: a member that is compressed or encrypted, a
+/// name that occurs twice, offsets or sizes that do not fit, bytes after the end of the archive.
 ZipMembers read_zip(const ByteSource& source);
 
-/// All of a member, as elements of this type in a row. Errors: those of read_any, another checksum than the member's.
+/// Reads a whole member as an array of one axis, whose elements have type `type` in the file. Errors: those of
+/// read_any; a wrong checksum.
 AnyArray read_member(const ByteSource& source, const std::string& name, const ZipMember& member, DType type);
 
 /// A member to be written.
@@ -33,8 +34,9 @@ struct ZipPart {
   std::string name;
   std::string_view bytes;
 };
-/// An archive of these members in this order, piece by piece; each begins at a multiple of 64 bytes. It is zip64
-/// throughout, so that what is written of 5 GB is no other code than what every test reads.
+/// Passes the bytes of an archive of these members, in this order, to `put`. Each member begins at a multiple of 64
+/// bytes. The archive is always zip64, so that an archive of 5 GB is written by the same code as the small archives
+/// of the tests.
 void write_zip(const std::function<void(const void* data, std::size_t bytes)>& put, const std::vector<ZipPart>& parts);
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// JSON values: construction, access, errors that name the value.
+// JSON values: construction, access, and errors that say where in a document a value is.
 #include "engine/io/text/json.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace mote {
 namespace {
 
-/// In the order of kinds.
+/// The names of the kinds in errors, in the order of Json::Kind.
 constexpr const char* kind_names[] = {"null",     "a boolean", "an integer", "a number with a fraction or an exponent",
                                       "a string", "an array",  "an object"};
 
@@ -55,7 +55,7 @@ void Json::holds(const Json& inner) {
 bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }
 
 Json& Json::push_back(Json value) {
-  JsonPlace(*this).items();  // for its error
+  JsonPlace(*this).items();  // an error unless this is an array
   holds(value);
   std::get<std::vector<Json>>(value_).push_back(std::move(value));
   return *this;

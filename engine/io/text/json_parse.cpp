@@ -11,7 +11,7 @@
 namespace mote {
 namespace {
 
-constexpr std::size_t longest_number = 1024;  // characters; an integer of one has at most 20
+constexpr std::size_t longest_number = 1024;  // characters; integers of 64 bits are never longer than 20
 constexpr std::size_t most_bytes = 100'000'000;
 
 class JsonParser {
@@ -46,7 +46,8 @@ class JsonParser {
   }
   void end() {
     skip_space();
-    if (at_ < text_.size()) fail("after the value there is " + here());
+    if (at_ < text_.size())
+      fail("unexpected " + here() + ": the document has ended here, and only white space may follow");
   }
 
   Json value(std::size_t depth) {
@@ -81,13 +82,14 @@ class JsonParser {
     std::set<std::string> names;
     each_member(depth, [&](std::size_t start, std::string& name, Json& held) {
       if (!names.insert(name).second)
-        fail("the name " + detail::shown_name(name) + " occurs twice in an object", start);
+        fail("the name '" + detail::shortened(name) + "' occurs twice in an object", start);
       members.push_back({std::move(name), std::move(held)});
     });
     return Json::object(std::move(members));
   }
 
-  /// see(start, name, value) for every member of an object whose brace is behind us.
+  /// Calls see(start, name, value) for every member of an object whose opening brace has been read. `start` is the
+  /// byte at which the member begins.
   template <class See>
   void each_member(std::size_t depth, const See& see) {
     skip_space();
@@ -163,7 +165,7 @@ class JsonParser {
                 " (byte " + std::to_string(at) + "): " + rule);
   }
 
-  /// What stands at the current byte, for an error.
+  /// The character at the current byte, to be quoted in an error.
   std::string here() const {
     if (at_ == text_.size()) return "the end of the text";
     const auto byte = static_cast<unsigned char>(text_[at_]);
@@ -210,7 +212,7 @@ class JsonParser {
     }
   }
 
-  /// Appends what the escape at the current byte stands for.
+  /// Appends the character that the escape at the current byte stands for.
   void escape(std::string& to) {
     static constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     const std::size_t start = at_++;
@@ -230,7 +232,7 @@ class JsonParser {
     to += detail::utf8_text(code);
   }
 
-  /// The 16 bits of an escape that starts with its '\' at `start`, from its 'u' on.
+  /// Reads 'u' and four hexadecimal digits, the 16 bits of an escape. Its backslash is at byte `start`.
   unsigned code_unit(std::size_t start) {
     if (!take('u')) fail("a backslash must be followed by one of \"\\/bfnrtu, not " + here(), start);
     unsigned code = 0;
@@ -250,7 +252,7 @@ class JsonParser {
 
   std::string_view text_, what_;
   std::size_t most_values_;
-  std::size_t at_ = 0;  // the byte at which the parser stands
+  std::size_t at_ = 0;  // the position of the next byte to read
   std::size_t values_ = 0;
 };
 

@@ -31,7 +31,7 @@ class Writer {
     if (kind == object) write_object(place, depth + 1);
   }
 
-  /// With a point or an exponent even if it is whole: an integer is another kind.
+  /// A whole number without an exponent gets ".0", because digits alone would be read as an integer.
   void write_number(const JsonPlace& place) {
     const double x = place.as_number();
     if (!std::isfinite(x)) place.fail("is " + exact_text(x) + ", which JSON cannot express");
@@ -75,7 +75,7 @@ class Writer {
     std::set<std::string_view> names;
     text_ += '{';
     for (const JsonMember& m : place.members()) {
-      if (!names.insert(m.name).second) place.fail("has two members with the name " + detail::shown_name(m.name));
+      if (!names.insert(m.name).second) place.fail("has two members with the name '" + detail::shortened(m.name) + "'");
       if (m.name.find('\0') != std::string::npos) place.fail("has a name that holds U+0000");
       next(depth);
       write_string(m.name, place);
@@ -85,7 +85,7 @@ class Writer {
     close('}', depth);
   }
 
-  /// The comma after a previous item, and the new line.
+  /// Writes the comma after a previous item, and the new line.
   void next(std::size_t depth) {
     if (text_.back() != '[' && text_.back() != '{') text_ += ',';
     new_line(depth);

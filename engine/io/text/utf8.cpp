@@ -8,7 +8,7 @@ Utf8Beginning utf8_beginning(std::string_view text, std::size_t i) {
   const unsigned lead = byte(0);
   if (lead < 0x80) return {1, true};
   if (lead < 0xc2 || lead > 0xf4) return {0, false};
-  // The second byte's range leaves out longer forms of shorter characters, surrogates, and what lies beyond 0x10ffff.
+  // The range of the second byte excludes overlong forms, surrogates, and codes above 0x10ffff.
   const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   const unsigned least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   const unsigned most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;

@@ -1,4 +1,4 @@
-// UTF-8: a character of a text, the bytes of a character; and the digits that escapes are written with.
+// Decoding and encoding UTF-8, and hexadecimal digits for escapes.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace mote::detail {
 
-/// How many bytes from text[i] on, i below the size, begin a character, 0 if no character begins so; and whether they
-/// are all of it.
+/// How many bytes from text[i] on begin a UTF-8 character, and whether they are the whole character. There are 0
+/// bytes if no character begins with text[i]. i must be below text.size().
 struct Utf8Beginning {
   std::size_t bytes;
   bool whole;
@@ -20,13 +20,13 @@ Utf8Beginning utf8_beginning(std::string_view text, std::size_t i);
 /// The length and code of the UTF-8 character that starts at text[i], or 1 and no code if none does.
 std::pair<std::size_t, std::optional<unsigned>> character_at(std::string_view text, std::size_t i);
 
-/// Whether a text consists of such characters.
+/// Whether a text is valid UTF-8.
 bool is_utf8(std::string_view text);
 
-/// Whether a character is one that controls instead of being seen, or a noncharacter, U+FFFE or U+FFFF.
+/// Whether a code is a control character, or one of the noncharacters U+FFFE and U+FFFF.
 bool is_control(unsigned code);
 
-/// The bytes of the character with this code, which is at most 0x10ffff and no surrogate.
+/// The UTF-8 bytes of the character with this code. The code must be at most 0x10ffff and no surrogate.
 std::string utf8_text(unsigned code);
 
 /// The last `digits` hexadecimal digits of a number.

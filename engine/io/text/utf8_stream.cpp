@@ -1,4 +1,4 @@
-// Bytes as they come, turned into whole characters.
+// Turning bytes into whole characters and into text that can be shown.
 #include "engine/io/text/utf8_stream.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* replacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// Whether a character turns the direction of the writing that follows.
+/// Whether a character changes the direction in which the following text is written.
 bool turns_direction(unsigned code) { return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069); }
 
 }  // namespace

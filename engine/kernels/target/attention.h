@@ -1,5 +1,5 @@
-// Attention of one block of up to 16 queries: its weights, the gradient of its scores, and sums of rows with weights,
-// over the keys that a query sees and over the queries that see a key.
+// The attention kernels for one block of up to 16 queries: the weights, the gradient of the scores, and weighted sums
+// of rows, over the keys that a query sees or over the queries that see a key.
 #pragma once
 
 #include "engine/kernels/gemm.h"
@@ -11,20 +11,21 @@ namespace {
 
 using kernels::AttentionBlock, kernels::RowProducts, kernels::WeightedRows;
 
-/// Accumulators of a tile of sums: registers are left for its operands.
+/// The number of accumulators of a tile of sums. The other half of the registers is left for operands.
 constexpr int sums_at_once = register_count / 2;
 
-/// Calls tile.operator()<rows>(first) for rows that together cover [0, n): `most` at a time, then halves.
+/// Calls tile.operator()<rows>(first) for groups of rows that together cover [0, n). A group has `most` rows. The last
+/// groups have half as many, a quarter, and so on.
 template <int most, class Tile>
 MOTE_INLINE void for_tiles(Index n, const Tile& tile, Index first = 0) {
   for (; first + most <= n; first += most) tile.template operator()<most>(first);
   if constexpr (most > 1) for_tiles<most / 2>(n, tile, first);
 }
 
-// Lanes are queries: sums over keys run down the keys, and nothing is added across a register.
+// Each lane is one query. So a sum over keys adds register after register, and never the lanes of one register.
 
-/// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks only
-/// pairs of the last 15 keys. Returns which queries see a key.
+/// Writes `value` into w for every pair of a key and a query that does not see the key. In most blocks only the last
+/// 15 keys have such pairs. Returns which queries see at least one key.
 MOTE_INLINE Truths mask_pairs(const AttentionBlock& b, real value, real* w) {
   const Vec instead(value);
   const auto mask_key = [&](Index j, Truths seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };
@@ -34,18 +35,18 @@ MOTE_INLINE Truths mask_pairs(const AttentionBlock& b, real value, real* w) {
     seen_any = seen_any | seen;
     mask_key(j, seen);
   }
-  Vec after = Vec::iota();  // positions of the queries after that of key j
+  Vec after = Vec::iota();  // r - (j - full) for each query r, above 0 if the query sees key j
   for (Index j = b.full; !b.keep && j < b.keys; ++j, after -= Vec(1)) mask_key(j, after > Vec::zero());
   return seen_any;
 }
 
-/// sum[j] = the chain over columns c in [begin, end) of a_r[c] b_j[c], for the 16 rows r and rows j from b0 on. Column
-/// c of the rows a lies at a[16 * c].
+/// sum[j] = the sum of a_r[c] b_j[c] over columns c in [begin, end), as one chain of fused multiply-adds. Each of the
+/// 16 lanes is a row r of a, and the rows b_j begin at b0. Column c of the 16 rows of a lies at a[16 * c].
 template <int keys>
 MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index begin, Index end, Vec (&sum)[keys]) {
 #pragma GCC unroll 16
   for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
-  constexpr int pointers = (keys + 2) / 3;  // as in gemm.h
+  constexpr int pointers = (keys + 2) / 3;  // one for every three rows, as in gemm.h
   const real* b[pointers];
 #pragma GCC unroll 16
   for (int g = 0; g < pointers; ++g) b[g] = b0 + 3 * g * b_row + begin;
@@ -63,8 +64,8 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
   }
 }
 
-/// w = (a_r . b_j) * scale. Long sums are cut into blocks as everywhere. Not inlined, because compiling its tiles takes
-/// long.
+/// w = (a_r . b_j) * factor. Long sums are cut into blocks of sum_block. Not inlined, because compiling the tiles
+/// takes long.
 [[gnu::noinline]] void multiply_rows(const AttentionBlock& block, const RowProducts& p, real factor, real* w) {
   const Vec scale(factor);
   for (Index r = 0; r < 16; r += Reg::lanes)
@@ -85,16 +86,17 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
   });
 }
 
-/// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a
-/// key.
+/// w = the scores q_r . k_j * scale + bias, or -infinity if query r does not see key j. Returns which queries see at
+/// least one key.
 MOTE_INLINE Truths scores(const AttentionBlock& b, real* w) {
   multiply_rows(b, b.products, b.scale, w);
   for (Index j = 0; b.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(b.bias - j)).store(w + 16 * j);
   return mask_pairs(b, -infinity, w);
 }
 
-/// One sum for each query over keys j: add(j, accumulator) for each. As if keys were lanes, accumulator j mod 16 takes
-/// key j, and a tree combines the sixteen. A few at a time go over all their keys, and so stay in registers.
+/// The sum over all keys for each query. add(j, accumulator) adds the term of key j. Key j goes into accumulator j mod
+/// 16, and a tree combines the 16 accumulators, in the same order as in a sum whose lanes are keys. Only a few
+/// accumulators are summed at a time, so that they stay in registers.
 template <class Add>
 MOTE_INLINE Vec sum_over_keys(Index keys, const Add& add) {
   constexpr int at_once = Reg::lanes < 4 ? 1 : Reg::lanes / 4;
@@ -119,12 +121,13 @@ MOTE_INLINE Vec sum_over_keys(Index keys, const Add& add) {
   return total[0];
 }
 
-/// What the exponentials are multiplied by: 1 / total, and 1 where nothing was seen. The 1 is added: a select of the
-/// divisor may be compiled as a select of the quotient, and 0 be divided by.
+/// The factor of the exponentials: 1 / total, or 1 if total is 0 because the query sees no key. In that case 1 is
+/// added to total. A select of the divisor might be compiled as a select of the quotient, and would then divide by 0.
 MOTE_INLINE Vec inverse_of(Vec total) { return Vec(1) / (total + select(total == Vec::zero(), Vec(1), Vec::zero())); }
 
-/// The scores of `groups` times Reg::lanes keys from `first` on; if not `whole`, of a last group of n. Squares of the
-/// keys are transposed in registers, so that keys are lanes; several groups, so that no multiply-add waits for another.
+/// The scores of a single query with `groups` groups of Reg::lanes keys, from key `first` on. If not `whole`, there is
+/// one group, with only n keys. Squares of Reg::lanes keys and as many columns are transposed in registers, so that
+/// each lane is one key. Several groups are computed together, so that no multiply-add waits for another.
 template <int groups, bool whole>
 MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, real* scores) {
   constexpr int lanes = Reg::lanes;
@@ -159,7 +162,7 @@ MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, r
   }
 }
 
-/// The weights of a single query, as in generation: lanes are keys.
+/// The weights of a single query, as in text generation. Each lane is one key.
 MOTE_INLINE void weights_of_one(const AttentionBlock& b, real* w, real* maximum, real* sum) {
   constexpr Index lanes = Reg::lanes;
   for_tiles<4>(b.keys / lanes,
@@ -174,13 +177,14 @@ MOTE_INLINE void weights_of_one(const AttentionBlock& b, real* w, real* maximum,
   }
 }
 
-/// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.
+/// w = the softmax of the scores over the keys that each query sees, and 0 for the other keys. maxima and sums, if not
+/// null, receive each query's largest score and sum of exponentials.
 void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sums) {
   if (b.lanes == 1) return weights_of_one(b, w, maxima, sums);
   const Truths seen_any = scores(b, w);
   Vec tops[4] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
   Index j = 0;
-  for (; j + 4 <= b.keys; j += 4)  // a NaN shows in the sum
+  for (; j + 4 <= b.keys; j += 4)  // a NaN is ignored here, but it shows in the sum
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) tops[i] = greater_of(Vec::load(w + 16 * (j + i)), tops[i]);
   for (; j < b.keys; ++j) tops[0] = greater_of(Vec::load(w + 16 * j), tops[0]);
@@ -194,7 +198,7 @@ void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sum
       });
   const Vec scale = inverse_of(total);
   for (Index key = 0; key < b.keys; ++key) (Vec::load(w + 16 * key) * scale).store(w + 16 * key);
-  if (any(is_nan(total))) mask_pairs(b, 0, w);  // else they are 0 already
+  if (any(is_nan(total))) mask_pairs(b, 0, w);  // otherwise the weights of unseen keys are 0 already
   if (!maxima) return;
   store_n(top, maxima, b.rows);
   store_n(total, sums, b.rows);
@@ -203,7 +207,7 @@ void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sum
 void attention_recompute_weights(const AttentionBlock& b, real* w, const real* maxima, const real* sums) {
   scores(b, w);
   const Vec total = load_n(sums, b.rows), scale = inverse_of(total);
-  const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
+  const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // 0 for a query that sees no key
   for (Index j = 0; j < b.keys; ++j) (v_exp_below(Vec::load(w + 16 * j) - top) * scale).store(w + 16 * j);
   if (any(is_nan(total))) mask_pairs(b, 0, w);
 }
@@ -220,11 +224,11 @@ void attention_score_gradient(const AttentionBlock& b, const RowProducts& dy_v, 
   const Vec scale(b.scale);
   for (Index j = 0; j < b.keys; ++j)
     (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
-  if (any(is_nan(total - total))) mask_pairs(b, 0, d);  // not a finite sum: 0 times it is NaN where the weight is 0
+  if (any(is_nan(total - total))) mask_pairs(b, 0, d);  // if a sum is not finite, a weight of 0 times the sum is NaN
 }
 
-// Sums of rows. Lanes are columns of the rows; a tile is rows x registers of sums. Pairs that causality hides are not
-// multiplied: no NaN comes out of them.
+// Weighted sums of rows. Each lane is one column, and a tile holds the sums of a few rows, a few registers wide. Pairs
+// that the causal mask hides are not multiplied, so a NaN in a hidden row has no effect.
 
 template <bool edge>
 MOTE_INLINE Reg load_columns(const real* p, Index n) {
@@ -258,12 +262,12 @@ MOTE_INLINE void for_columns(Index width, const Tile& tile, Index c = 0) {
     tile.template operator()<1, true>(c, width - c);
 }
 
-/// y_r = (y_r if `add`) + sum over the keys j that query r sees of w_rj x_j, j ascending: `rows` queries from `first`.
-/// Without keys w and x may be null.
+/// y_r = the sum of w_rj x_j over the keys j that query r sees, in ascending j, for `rows` queries from `first` on. If
+/// `add`, the sum is added to y_r. If there are no keys, w and x may be null.
 template <int rows, int regs, bool edge>
 MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, bool add, Index first, Index column,
                                Index n) {
-  const Index full = b.full + first;  // keys that the first row sees; each further row sees one more
+  const Index full = b.full + first;  // keys that the first query sees; each further query sees one more
   Reg sum[rows][regs];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
@@ -289,7 +293,7 @@ MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, b
 }
 
 void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add) {
-  if (b.rows == 1)  // of one query only its columns are independent sums
+  if (b.rows == 1)  // a single query has independent sums only in its columns
     return for_columns<8>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
       sum_keys_tile<1, regs, edge>(b, s, add, 0, column, n);
     });
@@ -299,12 +303,12 @@ void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add
   });
 }
 
-/// y_j goes on, or for keys from `unset` on begins at 0: += w_rj x_r for each query r that sees key j, r ascending.
+/// y_j += w_rj x_r for each query r that sees key j, in ascending r. For keys from `unset` on, y_j starts at 0.
 void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s, Index unset) {
   for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
     for_tiles<sums_at_once / regs>(b.keys, [&]<int keys>(Index first) {
       const real *const w = s.w + first * 16, *const x = s.x + column;
-      const Index from = first - b.full + 1;  // the query that is the first to see the first key; one more each
+      const Index from = first - b.full + 1;  // the first query that sees key `first`; one later for each further key
       Reg sum[keys][regs];
 #pragma GCC unroll 16
       for (int j = 0; j < keys; ++j)

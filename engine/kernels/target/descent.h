@@ -1,4 +1,4 @@
-// Steps of gradient descent on contiguous elements. The order of roundings is PyTorch's, operation by operation.
+// Steps of gradient descent on contiguous elements. Operations, and so roundings, have the same order as in PyTorch.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,10 +7,12 @@
 namespace mote {
 namespace {
 
-// Where PyTorch adds a multiple it rounds once (fma): so do these kernels, and the values are equal bit for bit.
+// Where PyTorch adds a multiple, it uses a fused multiply-add. These kernels do the same, so the values are equal bit
+// for bit.
 
-/// x, or 0 where |x| is below `smallest`. A mean that gets no more gradients (the row of a token that does not occur)
-/// shrinks below the smallest normal number and stays there; processors take ten times as long for such numbers.
+/// x, or 0 where |x| is below `smallest`. If a gradient stays 0, as for the embedding of a token that does not occur,
+/// its running mean shrinks below the smallest normal number. Processors take ten times as long for such subnormal
+/// numbers.
 MOTE_INLINE Vec flush(Vec x, real smallest) { return select(abs(x) < Vec(smallest), Vec::zero(), x); }
 
 constexpr real smallest_normal = Constants<real>::smallest_normal;
@@ -46,7 +48,8 @@ void descend_by_velocity(const kernels::VelocityDescent& s, real* value, const r
   });
 }
 
-/// y += share (x - y), or from the other end where that is nearer.
+/// y += share (x - y). If share is at least 0.5, it is computed as x + (share - 1) (x - y), because the result is then
+/// nearer to x.
 void lerp(const real* x, real share, real* y, Index n) {
   const bool from_y = share < static_cast<real>(0.5);
   const Vec factor(from_y ? share : share - 1);

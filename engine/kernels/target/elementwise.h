@@ -1,4 +1,4 @@
-// How the element-wise kernels of table.cpp run over an array: each is one formula in one of these loops.
+// The loops of the element-wise kernels. Each such kernel in table.cpp is one formula in one of these loops.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,10 +7,12 @@
 namespace mote {
 namespace {
 
-/// What a step of a loop takes: of narrow registers two, as the operations of one fill the time that the other's take.
+/// The vector of one step of a loop: one register, or a pair of registers if they are narrow. In a pair, the
+/// operations of one register run while those of the other wait for their results.
 using Step = std::conditional_t<Reg::lanes == Vec::lanes, Reg, PairOf<Reg>>;
 
-/// Runs body.operator()<V>(i, n) over [0, count): V is Step, or Reg for what is left, of which there are n.
+/// Runs body.operator()<V>(i, n) over [0, count). V is Step and n its number of lanes. For the rest at the end, V is
+/// Reg and n is the number of elements left.
 template <class Body>
 MOTE_INLINE void for_elements(Index count, const Body& body) {
   Index i = 0;
@@ -18,14 +20,15 @@ MOTE_INLINE void for_elements(Index count, const Body& body) {
   for (; i < count; i += Reg::lanes) body.template operator()<Reg>(i, count - i);
 }
 
-/// What a loop reads: a row, or with step 0 the same number over and over. The row then has as many copies of the
-/// number as a Step has lanes.
+/// An operand of a loop: a row of elements, or a single number if step is 0. For a single number, `row` holds as many
+/// copies of the number as a Step has lanes.
 struct Operand {
   const real* row;
   Index step;
 };
 
-/// n elements that are `stride` apart: where they lie, or copies in `buffer`.
+/// The operand made of n elements that are `stride` apart. Adjacent elements are read in place, and others are copied
+/// to `buffer`.
 Operand operand(const real* p, Index stride, Index n, real* buffer) {
   if (stride == 1) return {p, 1};
   if (stride == 0) return Step(*p).store(buffer), Operand{buffer, 0};
@@ -33,7 +36,7 @@ Operand operand(const real* p, Index stride, Index n, real* buffer) {
   return {buffer, 1};
 }
 
-/// Runs a loop over operands that are not both rows.
+/// Runs a loop over two operands if at least one of them is not a contiguous row.
 void gather(void (*loop)(Operand, Operand, real*, Index), const real* a, Index a_stride, const real* b, Index b_stride,
             real* y, Index n) {
   real left[256], right[256];
@@ -45,9 +48,9 @@ void gather(void (*loop)(Operand, Operand, real*, Index), const real* a, Index a
   }
 }
 
-// Each loop is flattened, or the compiler might call a long formula f instead of inlining it.
+// Each loop is flattened, because otherwise the compiler might call a long formula f instead of inlining it.
 
-/// Lanes that are not there have 1 on the right, since 0 / 0 may trap.
+/// y = f(a, b). Lanes beyond the last element get 1 as their right operand, since 0 / 0 may trap.
 template <auto f>
 [[gnu::flatten]] void loop(Operand a, Operand b, real* y, Index n) {
   for_elements(n, [&]<class V>(Index i, Index m) {
@@ -59,7 +62,7 @@ void binary(const real* a, Index a_stride, const real* b, Index b_stride, real* 
   a_stride == 1 && b_stride == 1 ? loop<f>({a, 1}, {b, 1}, y, n) : gather(loop<f>, a, a_stride, b, b_stride, y, n);
 }
 
-/// A formula of one number as one of two.
+/// Turns a formula of one number into a formula of two numbers that ignores the second one.
 template <auto f>
 constexpr auto of_left = [](auto a, auto) { return f(a); };
 template <auto f>
@@ -67,7 +70,7 @@ void unary(const real* x, Index stride, real* y, Index n) {
   binary<of_left<f>>(x, stride, x, stride == 1, y, n);
 }
 
-/// y = f(x) again and dx = dy f'(x), for little more than the cost of one.
+/// y = f(x) and dx = dy f'(x). Both together cost little more than one of them.
 template <auto f>
 [[gnu::flatten]] void value_and_gradient(const real* dy, const real* x, real* y, real* dx, Index n) {
   for_elements(n, [&]<class V>(Index i, Index m) {
@@ -78,7 +81,8 @@ template <auto f>
   });
 }
 
-/// x scaled where its bit is 1, x 0 elsewhere: bit i of keep[j] for element 8 j + i.
+/// y = x * scale for elements whose bit is 1, and x * 0 for the others. The bit of element 8 j + i is bit i of
+/// keep[j].
 void scale_kept(const real* x, const std::uint8_t* keep, real scale, real* y, Index n) {
   static constexpr UInt lane_bits[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
                                          1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};

@@ -1,5 +1,5 @@
-// One block of a matrix product: packing, and tiles, which are a few rows by a few machine registers of C that stay in
-// registers throughout a block of k.
+// One block of a matrix product: packing and tiles. A tile is a part of C, a few rows high and a few registers wide,
+// that stays in registers throughout a block of k.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -10,10 +10,10 @@ namespace {
 
 using kernels::TileBlock;
 
-// Packing: panels of B, or of A, copied or transposed so that tiles read them in order.
+// Packing copies or transposes panels of A or B so that tiles read them in order.
 
-/// Panels of rows that are contiguous in memory: all of them row by row, because every row may lie in another page;
-/// which is also why the processor does not foresee the next rows.
+/// Packs panels from rows that are contiguous in memory. All panels are filled together, row by row, because every row
+/// may lie in another page. For the same reason the processor does not prefetch the next rows by itself.
 MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Index width, Index panel, real* out) {
   constexpr Index ahead = 8;
   for (Index p = 0; p < k; ++p, x += row, out += width) {
@@ -28,7 +28,8 @@ MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Ind
   }
 }
 
-/// See kernels.h. Where a register is stored beyond its panel's width, what lies there is written after it.
+/// See kernels.h. A register may be stored beyond its panel's width. The elements there are written later, so nothing
+/// is lost.
 void gemm_pack(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel, real* out) {
   if (column == 1) return pack_rows(x, row, k, columns, width, panel, out);
   for (Index first = 0; first < columns; first += width, x += width * column, out += panel) {
@@ -45,10 +46,10 @@ void gemm_pack(const real* x, Index row, Index column, Index k, Index columns, I
 
 // Tiles.
 
-// A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and one takes four; the
-// more, the more often each loaded element of A and B is used. All of a tile's accumulators, a row of B and an element
-// of A fit the registers: each lanes file says how tall and wide the largest tile is. Fewer rows are multiplied by more
-// registers of B.
+// A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and each takes four
+// cycles. With more accumulators, each loaded element of A and B is used more often. The accumulators of a tile, a row
+// of B and an element of A must fit the registers together. Each lanes file gives the height and width of the largest
+// tile, tile_rows and tile_registers. Tiles of fewer rows are wider.
 constexpr int accumulators = tile_rows * tile_registers, most_registers = register_count == 16 ? 4 : 2 * tile_registers;
 constexpr int registers_of(int rows) {
   return accumulators / rows < most_registers ? accumulators / rows : most_registers;
@@ -62,15 +63,16 @@ MOTE_INLINE void for_registers(const Body& body) {
     for (int v = 0; v < registers; ++v) body(r, v);
 }
 
-/// sum += the products of `rows` rows of A, from a0 on, and rows of B of `registers` registers, over all k: `load(b,
-/// v)` loads the v-th register of a row, which is stored in `copy` if the tile `copies`.
+/// sum += A B over all k, for `rows` rows of A from a0 on and the columns of B that fill `registers` registers.
+/// load(b, v) loads the v-th register of a row of B. If the tile `copies`, that register is also stored in `copy`.
 template <int rows, int registers, bool copies, class Load>
 MOTE_INLINE void multiply_add(const TileBlock& t, const real* a0, Index a_k, const real* b, real* copy,
                               const Load& load, Reg (&sum)[rows][registers]) {
-  // One pointer for every three rows: an address is a pointer plus 0, 1 or 2 strides, and all fit the registers.
+  // One pointer serves three rows, whose addresses are the pointer plus 0, 1 or 2 strides. So all pointers fit the
+  // registers.
   constexpr int pointers = (rows + 2) / 3;
-  // No hardware looks ahead from row to row of B. As many rows take a tile a few hundred cycles, as long as main
-  // memory.
+  // Hardware does not prefetch the next rows of B. A tile takes a few hundred cycles for 48 rows, which is about the
+  // latency of main memory.
   constexpr Index rows_ahead = 48;
   const Index a_row = t.a_row, b_k = t.b_k;
   const real* a[pointers];
@@ -97,14 +99,15 @@ MOTE_INLINE void multiply_add(const TileBlock& t, const real* a0, Index a_k, con
 #pragma GCC unroll 16
     for (int g = 0; g < pointers; ++g) {
       a[g] += a_k;
-      asm("" : "+r"(a[g]));  // or the compiler makes a pointer of each row, too many for the registers
+      asm("" : "+r"(a[g]));  // otherwise the compiler keeps a pointer per row, too many for the registers
     }
   }
 }
 
-/// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
-/// never change. At an edge the last register has some lanes only. The tile may be as wide as several panels of B, of
-/// `panel` registers each; one that `copies` stores the B that it loads as a panel.
+/// Computes the tile of C that begins at `c`, in column j. Every element of C has its own accumulator and k only
+/// ascends, so the bits do not depend on the shape of the tile. At an edge, only some lanes of the last register are
+/// used. The tile may be as wide as several panels of B, of `panel` registers each. A tile that `copies` stores the B
+/// that it loads as a packed panel.
 template <int rows, int registers, bool edge, int panel = registers, bool copies = false>
 void multiply_tile(const TileBlock& t, const real* a, Index a_k, const real* b, real* c, Index j) {
   const Index last = t.columns - j - (registers - 1) * Reg::lanes, c_row = t.c_row;
@@ -119,7 +122,7 @@ void multiply_tile(const TileBlock& t, const real* a, Index a_k, const real* b, 
   multiply_add<rows, registers, copies>(t, a, a_k, b, copies ? t.copy + j * t.k : nullptr, load_b, sum);
   if (t.add) {
     Index row = c_row;
-    asm("" : "+r"(c), "+r"(row));  // or tiles that do not add compute its addresses, too
+    asm("" : "+r"(c), "+r"(row));  // otherwise tiles that do not add would compute these addresses, too
     for_registers<rows, registers>([&](int r, int v) __attribute__((always_inline)) {
       sum[r][v] = load(c + r * row, v) + sum[r][v];
     });
@@ -155,7 +158,8 @@ constexpr Tiles tiles = [] {
   return all;
 }();
 
-/// One row by two panels. A single row is as fast as B is read, and two streams are read faster than one.
+/// A tile of one row by two panels. The time of a single row is the time of reading B, and two streams are read faster
+/// than one.
 constexpr MultiplyTile* row_by_two_panels = multiply_tile<1, 2 * most_registers, false, most_registers>;
 
 template <int rows>
@@ -172,19 +176,20 @@ constexpr Widths widths = [] {
   return all;
 }();
 
-/// How wide the tiles of so many rows are.
+/// The number of columns of a tile in a product of `rows` rows.
 Index gemm_width(Index rows) {
   const Index down = tiles_down(rows);
   return widths.of[down == 1 ? rows : (rows + down - 1) / down];
 }
 
-/// Rows are split evenly: 16 are 8 + 8 and 64 four times 13 and 12, rather than 14s and a small rest.
+/// Splits rows evenly over rows of tiles. With at most 14 rows per tile, 16 rows become 8 + 8, and 64 rows become four
+/// times 13 and once 12.
 struct RowsOfTiles {
-  Index down, rows, taller;  // the first `taller` ones have a row more
+  Index down, rows, taller;  // the first `taller` rows of tiles have one row more
   MOTE_INLINE explicit RowsOfTiles(Index all) : down(tiles_down(all)), rows(all / down), taller(all - rows * down) {}
 };
 
-/// A row of tiles at a time: its part of A stays in the first-level cache while B passes.
+/// Computes one row of tiles at a time, so that its part of A stays in the L1 cache while all of B is read.
 void multiply_rows_of_tiles(const TileBlock& t) {
   const RowsOfTiles split(t.rows);
   const Index width = t.width ? t.width : widths.of[split.rows + (split.taller > 0)];
@@ -210,8 +215,9 @@ void multiply_rows_of_tiles(const TileBlock& t) {
   }
 }
 
-/// The first row of tiles copies B while it multiplies, which hides the time that B takes to arrive; the others read
-/// the copy. Only tiles of the two largest heights do; columns that they do not copy are copied before.
+/// The first row of tiles copies B while it multiplies, which hides the latency of reading B. The other rows of tiles
+/// read the copy. Only whole tiles of the two largest heights can copy. The columns that they do not copy are packed
+/// before they are multiplied.
 void copy_and_multiply(const TileBlock& t) {
   const RowsOfTiles split(t.rows);
   const Index rows = split.rows + (split.taller > 0), width = widths.of[rows], depth = t.k;
@@ -250,7 +256,7 @@ void gemm_tiles(const TileBlock& t) { t.copy ? copy_and_multiply(t) : multiply_r
 void gemm_pack_rows(TileBlock& t, real* out) {
   const RowsOfTiles split(t.rows);
   const Index tall = split.taller * (split.rows + 1);
-  const Index panel = (split.rows + 1) * t.k + 16;  // an odd number of lines: or all began in one set of the cache
+  const Index panel = (split.rows + 1) * t.k + 16;  // + 16, so that not all panels begin in the same cache set
   gemm_pack(t.a, t.a_k, t.a_row, t.k, tall, split.rows + 1, panel, out);
   gemm_pack(t.a + tall * t.a_row, t.a_k, t.a_row, t.k, t.rows - tall, split.rows, panel, out + split.taller * panel);
   t.a = out;

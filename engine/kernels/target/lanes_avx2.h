@@ -17,7 +17,7 @@ constexpr int register_count = 16, tile_rows = 6, tile_registers = 2;
 #define MOTE_OP(name) _mm256_##name##_ps
 #endif
 
-/// The first n lanes: a window onto a row of ones that ends in zeros.
+/// A mask of the first n lanes, loaded from the right place in an array of ones followed by zeros.
 MOTE_INLINE __m256i first_lanes(Index n) {
   static constexpr NativeUInt ones_then_zeros[16] = {~NativeUInt(0), ~NativeUInt(0), ~NativeUInt(0), ~NativeUInt(0),
                                                      ~NativeUInt(0), ~NativeUInt(0), ~NativeUInt(0), ~NativeUInt(0)};

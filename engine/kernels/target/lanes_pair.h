@@ -1,4 +1,4 @@
-// Reg, one machine register behind the interface of Vec, and PairOf, which combines two into a wider one.
+// Reg, one machine register with the interface of Vec, and PairOf, which combines two vectors into a wider one.
 #pragma once
 
 namespace mote {
@@ -78,15 +78,15 @@ struct Reg {
   friend MOTE_INLINE Bits bits(Reg a) { return Bits(reinterpret_as<NativeBits>(a.v)); }
 };
 using LaneNumbers = std::make_integer_sequence<int, Reg::lanes>;
-/// Lane i takes lane i + k, for i < k, a power of two; the others do not matter.
+/// Moves lane i + k to lane i, for each i < k, where k is a power of two. The other lanes have no meaning.
 template <int k, int... i>
 MOTE_INLINE Reg lanes_from(Reg a, std::integer_sequence<int, i...>) {
   return Reg(__builtin_shufflevector(a.v, a.v, (i | k)...));
 }
 MOTE_INLINE Reg as_real(RegBits b) { return Reg(reinterpret_as<NativeReal>(b.v)); }
 
-// Registers narrower than 16 lanes are paired, and the pairs paired again, until there are 16. An operation on a pair
-// is the operation on both halves: without a loop, so that the compiler keeps everything in registers.
+// Registers narrower than 16 lanes are paired, and the pairs paired again, until there are 16 lanes. An operation on a
+// pair is written as two operations on its halves, not as a loop, so that the compiler keeps everything in registers.
 
 template <class Half>
 struct PairTruths {

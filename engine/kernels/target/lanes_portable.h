@@ -35,9 +35,9 @@ MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   return a;
 }
 #else
-// The conversions are intrinsics because GCC 12 miscompiles vector conversions: from -O2 on it drops a double to float
-// to double round trip, and with it the rounding, when one result feeds the next call (simd_test.cpp detects it).
-// Not inlined: inlining it everywhere was no faster and took the compiler three times as long.
+// The conversions are intrinsics, because GCC 12 miscompiles vector conversions. From -O2 on, it drops a round trip
+// from double to float and back, and with it the rounding, when one result feeds the next call. simd_test.cpp detects
+// this. The function is not inlined, because inlining was no faster and took the compiler three times as long.
 __attribute__((noinline)) NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   const __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
   const TwoDoubles lo =

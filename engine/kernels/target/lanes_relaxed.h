@@ -1,7 +1,8 @@
-// 16-byte registers of WebAssembly with the multiply-add of relaxed SIMD, in float alone. It is fused on most machines,
-// not by promise: dispatch.cpp looks whether it is. Debian's compiler is of 2022 and writes the number that the
-// instruction had then. What links these kernels has to exchange it (examples/page/fused.js). Where a browser lacks
-// the instruction, or does not fuse it, each one becomes a call of mote_exact_fma(): as many bytes, and the same bits.
+// 16-byte registers of WebAssembly with the multiply-add of relaxed SIMD, for float only. The multiply-add is fused on
+// most machines, but this is not guaranteed, so dispatch.cpp tests it. Debian's compiler is of 2022 and writes the
+// opcode that the instruction had then. A program that links these kernels must replace this opcode by today's
+// (examples/page/fused.js). If a browser lacks the instruction or does not fuse it, every such instruction is replaced
+// by a call of mote_exact_fma(). The call has as many bytes and gives the same bits.
 #pragma once
 
 #define MOTE_REGISTER_BYTES 16

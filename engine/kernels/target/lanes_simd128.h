@@ -14,7 +14,7 @@ MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   return NativeReal{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
 }
 #else
-// Not inlined: code for it at every multiply-add would make a module many times as large.
+// Not inlined, because its code at every multiply-add would make a WebAssembly module many times as large.
 __attribute__((noinline)) NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   return (NativeReal)exact_multiply_add((v128_t)a, (v128_t)b, (v128_t)c);
 }

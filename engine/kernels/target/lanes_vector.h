@@ -1,5 +1,5 @@
-// Registers of MOTE_REGISTER_BYTES bytes in the vector extensions that GCC and Clang share: what the lanes of all
-// targets but AVX-512 have in common.
+// Registers of MOTE_REGISTER_BYTES bytes in the vector extensions that GCC and Clang share. All targets except AVX-512
+// use this header.
 #pragma once
 
 namespace mote {
@@ -31,17 +31,18 @@ MOTE_INLINE RegTruths native_less_equal(NativeReal a, NativeReal b) { return {a 
 MOTE_INLINE RegTruths native_equal(NativeReal a, NativeReal b) { return {a == b}; }
 MOTE_INLINE RegTruths native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
 MOTE_INLINE NativeReal native_select(RegTruths m, NativeReal a, NativeReal b) { return m.v ? a : b; }
-// Templates, which give way to a target's own function: an instruction with just this meaning for NaN and -0.
+// Templates, so that a target's own function is preferred. A target has one if it has an instruction that treats NaN
+// and -0 in exactly this way.
 MOTE_INLINE auto native_greater_of(auto a, auto b) { return b < a ? a : b; }
 MOTE_INLINE auto native_lesser_of(auto a, auto b) { return a < b ? a : b; }
-/// Bit i: whether word i is below x; both are below 2^31.
+/// Bit i of the result tells whether word i is below x. The words and x must be below 2^31.
 MOTE_INLINE unsigned native_bits_below(auto words, std::uint32_t x) {
   unsigned bits = 0;
   for (unsigned i = 0; i < sizeof words / sizeof x; ++i) bits |= static_cast<unsigned>(words[i] < x) << i;
   return bits;
 }
 
-/// For targets that cannot load and store some lanes at once.
+/// load_each() and store_each() move the first n lanes one by one, for targets without masked loads and stores.
 MOTE_INLINE NativeReal load_each(const real* p, Index n) {
   NativeReal r = {};
   for (int i = 0; i < native_lanes; ++i)

@@ -1,5 +1,5 @@
-// What both kinds of registers of WebAssembly have in common: all but the multiply-add, and one that is computed in
-// double.
+// The code that both WebAssembly targets share (lanes_simd128.h, lanes_relaxed.h): everything except native_fma(), and
+// a multiply-add that is computed in double.
 #pragma once
 
 #include "engine/kernels/target/lanes_vector.h"
@@ -36,7 +36,7 @@ MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) {
 
 #undef MOTE_OP
 
-/// The first two lanes, as doubles.
+/// The first two lanes, converted to double.
 MOTE_INLINE TwoDoubles widened(v128_t x) { return (TwoDoubles)wasm_f64x2_promote_low_f32x4(x); }
 MOTE_INLINE v128_t last_two(v128_t x) { return wasm_i32x4_shuffle(x, x, 2, 3, 2, 3); }
 

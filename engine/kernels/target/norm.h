@@ -7,9 +7,9 @@
 namespace mote {
 namespace {
 
-// Each row's sums end in a tree and a quotient, whose latency a short row cannot hide. So rows run in groups: the trees
-// of a group overlap, one vector operation divides for all its rows, and its elements are still in the first-level
-// cache.
+// The sums of each row end in a tree and a division, and a short row cannot hide their latency. So rows run in groups.
+// The trees of a group overlap, one vector operation divides for all rows of the group, and the group's elements stay
+// in the L1 cache.
 
 constexpr Index group_rows = Vec::lanes;
 MOTE_INLINE Index rows_of_group(Index left, Index n) {
@@ -18,8 +18,8 @@ MOTE_INLINE Index rows_of_group(Index left, Index n) {
   return count < left ? count : left;
 }
 
-/// sum(x - x[0]) of each row of a group: the mean is then x[0] + sum / n, for equal elements exactly their value, which
-/// sum / n need not be.
+/// The mean of each row of a group, computed as x[0] + sum(x - x[0]) / n. If all elements of a row are equal, this
+/// mean is exactly their value, while sum(x) / n may differ by rounding.
 MOTE_INLINE Vec means(const real* x, Index count, Index n) {
   real first[group_rows] = {}, sums[group_rows] = {};
   for (Index r = 0; r < count; ++r) {
@@ -33,20 +33,22 @@ MOTE_INLINE Vec means(const real* x, Index count, Index n) {
   return Vec::load(first) + Vec::load(sums) / Vec(static_cast<real>(n));
 }
 
-/// The power of two that takes `largest`, which is finite and above 0, to 2 or more and below 4.
+/// The power of two that brings `largest` into [2, 4) when multiplied by it. `largest` must be finite and above 0. A
+/// subnormal `largest` stays below 2.
 MOTE_INLINE real power_to_two(real largest) {
   using C = Constants<real>;
   const C::UInt exponent = __builtin_bit_cast(C::UInt, largest) >> C::mantissa, wanted = 2 * C::bias + 1 - exponent;
   return __builtin_bit_cast(real, (wanted < 2 * C::bias ? wanted : 2 * C::bias) << C::mantissa);
 }
 
-/// What a row's elements are multiplied by before their squares are summed, then the mean and 1 / sqrt(var + eps) of
-/// the products.
+/// The statistics of a row whose elements are multiplied by `factor` before their squares are summed. `mean` and
+/// `inverse`, 1 / sqrt(var + eps factor^2), are those of the multiplied elements.
 struct ScaledStats {
   real factor, mean, inverse;
 };
 
-/// The statistics of a row whose squares leave the range of `real`. Factor 0: it needs none, or it is not finite.
+/// The statistics of a row whose squares overflow or underflow. The factor is 0 if the row needs no factor or is not
+/// finite.
 template <bool centred>
 __attribute__((noinline)) ScaledStats scaled_stats(const real* x, real eps, Index n) {
   Vec largest = Vec::zero();
@@ -55,7 +57,7 @@ __attribute__((noinline)) ScaledStats scaled_stats(const real* x, real eps, Inde
   if (!(size > 0 && size < infinity)) return {};
 
   const real factor = power_to_two(size), scaled_eps = eps * factor * factor;
-  if (!(scaled_eps < infinity)) return {};  // beside eps the squares do not count
+  if (!(scaled_eps < infinity)) return {};  // the squares are negligible beside eps
 
   const Vec f(factor), start(x[0] * factor);
   Vec total = Vec::zero();
@@ -72,7 +74,8 @@ __attribute__((noinline)) ScaledStats scaled_stats(const real* x, real eps, Inde
   return {factor, mean, inverse[0]};
 }
 
-/// y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias; RMS norm (not `centred`) takes 0 for the mean.
+/// y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias. An RMS norm, which is not `centred`, uses 0 as the
+/// mean.
 template <bool centred>
 void norm(const real* x, const kernels::NormWeights& weights, real* y, real* stats, Index rows, Index n) {
   const real *const weight = weights.weight, *const bias = weights.bias;
@@ -84,16 +87,16 @@ void norm(const real* x, const kernels::NormWeights& weights, real* y, real* sta
       store_n(v, out + i, m);
     });
   };
-  // Below this the squares of single elements may have lost digits.
+  // If variance + eps is below `least`, the squares of single elements may have lost digits.
   constexpr real least = Constants<real>::smallest_normal * Constants<real>::two_mantissa * 2;
   for (Index r0 = 0; r0 < rows;) {
     const Index count = rows_of_group(rows - r0, n);
     const real* const in = x + r0 * n;
     real mean[group_rows] = {}, inverse[group_rows], squares[group_rows];
     if (centred) means(in, count, n).store(mean);
-    Vec(1).store(squares);  // rows that are not there must not divide by 0
+    Vec(1).store(squares);  // lanes without a row must not divide by 0
     for (Index r = 0; r < count; ++r) squares[r] = sum_squared_difference(in + r * n, mean[r], n);
-    const Vec variance = Vec::load(squares) / Vec(static_cast<real>(n));  // biased, in a second pass
+    const Vec variance = Vec::load(squares) / Vec(static_cast<real>(n));  // biased, from a second pass over x
     const Vec inside = variance + Vec(weights.eps);
     (Vec(1) / sqrt(inside)).store(inverse);
     const bool in_range = !any(~((Vec(least) <= inside) & (inside < Vec(infinity))));
@@ -117,8 +120,8 @@ void norm(const real* x, const kernels::NormWeights& weights, real* y, real* sta
   }
 }
 
-/// (x - mean) scale of a layer norm, or x scale of an RMS norm. If the row is `huge`, x - mean may leave the range, and
-/// a quarter of it does not.
+/// The normalized x: (x - mean) * scale for a layer norm, or x * scale for an RMS norm. If the row is `huge`, x - mean
+/// may overflow, so a quarter of x - mean is computed and multiplied by 4 at the end.
 template <bool centred, bool huge>
 MOTE_INLINE Vec normalized(Vec x, Vec mean, Vec scale) {
   if (!centred) return x * scale;
@@ -127,15 +130,15 @@ MOTE_INLINE Vec normalized(Vec x, Vec mean, Vec scale) {
   return (x * quarter - mean * quarter) * scale * Vec(4);
 }
 
-/// One row of a group: its elements, and what its gradient needs of its statistics and sums.
+/// One row of a group: its elements, and the statistics and means that its gradient needs.
 struct NormRow {
   const real *dy, *x;
   real* dx;
   Vec mean, scale, mean_g, mean_gh;
 };
 
-/// dx of `count` rows. Their terms of the gradients of weight and bias are added in the order of the rows. These sums
-/// are loaded and stored once for all rows.
+/// Computes dx of `count` rows, and adds their terms to d_weight and d_bias in the order of the rows. d_weight and
+/// d_bias are loaded and stored only once for all `count` rows.
 template <bool centred, bool huge, int count>
 MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight, real* d_weight, real* d_bias,
                                 Index n) {
@@ -157,7 +160,7 @@ MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight
   });
 }
 
-/// With h = (x - mean) inv_std and g = dy weight: dx = inv_std (g - mean(g) - h mean(g h)); for RMS norm the mean and
+/// With h = (x - mean) inv_std and g = dy weight, dx = inv_std (g - mean(g) - h mean(g h)). For an RMS norm, mean and
 /// mean(g) are 0. Adds dy h to d_weight and dy to d_bias, row after row. Each output may be null.
 template <bool centred, bool huge>
 void norm_backward_of(const kernels::NormInputs& in, const kernels::NormGradients& out, Index rows, Index n) {

@@ -1,4 +1,4 @@
-// A fused multiply-add of floats, computed in double: for machines without the instruction.
+// A fused multiply-add of floats that is computed in double, for machines without the instruction.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
 
 }  // namespace
 
-// Emscripten's own needs rounding modes that WebAssembly lacks, and rounds half of the near ties wrong.
+// Emscripten's own fmaf needs rounding modes that WebAssembly lacks, so it rounds half of the near ties wrong.
 #if defined(__EMSCRIPTEN__) && !defined(MOTE_FMAF)
 #define MOTE_FMAF
 extern "C" __attribute__((weak)) float fmaf(float x, float y, float z) {

@@ -1,4 +1,4 @@
-// Loops over the 16 lanes of a row, and the reductions: sums, maxima, sums over rows.
+// Loops over a row in steps of 16 lanes, and the reductions: sums, maxima, minima and sums over rows.
 #pragma once
 
 #include "engine/base/math_trig.h"
@@ -22,7 +22,7 @@ template <class V>
 MOTE_INLINE void store_n(V v, real* p, Index n) {
   n >= V::lanes ? v.store(p) : v.store_first(p, n);
 }
-/// True in the first n lanes. The others must not reach a sum or a maximum.
+/// True in the first n lanes. The other lanes hold no elements and must not reach a sum or a maximum.
 MOTE_INLINE Truths lanes_below(Index n) { return Vec::iota() < Vec(static_cast<real>(n)); }
 template <class V>
 MOTE_INLINE V one_beyond(V v, Index n) {
@@ -38,7 +38,7 @@ real sum(const real* x, Index n) {
   return sum_tree(total);
 }
 
-/// Lanes without an element start at, and keep, the identity of the reduction.
+/// Lanes without an element keep the identity of the reduction, which is -infinity for max and infinity for min.
 real max(const real* x, Index n) {
   Vec best(-infinity);
   for_lanes(n, [&](Index i, Index m) { best = maximum(best, select(lanes_below(m), load_n(x + i, m), best)); });
@@ -65,7 +65,7 @@ real dot(const real* a, const real* b, Index n) {
   return sum_tree(total);
 }
 
-/// Columns [j, j + 16 vecs) of sum_columns; the sums of several Vecs do not wait for each other.
+/// sum_columns() for `vecs` Vecs of columns. The additions of several Vecs do not wait for each other.
 template <int vecs>
 MOTE_INLINE void sum_columns_of(const real* x, Index rows, Index stride, real* y, Index n) {
   Vec total[vecs];
@@ -82,7 +82,7 @@ MOTE_INLINE void sum_columns_of(const real* x, Index rows, Index stride, real* y
   for (int v = 0; v < vecs; ++v) vecs > 1 ? total[v].store(y + v * Vec::lanes) : store_n(total[v], y, n);
 }
 
-/// Sums blocks of rows separately first, so that a thousand small values do not vanish beside a large total.
+/// Sums each block of rows separately first, so that small values do not vanish beside a large total.
 void sum_columns(const real* x, Index rows, Index stride, real* y, Index columns) {
   constexpr Index wide = 4 * Vec::lanes;
   Index j = 0;

@@ -10,7 +10,7 @@
 
 #include "engine/base/math_constants.h"
 
-#ifndef MOTE_LANES  // the header of one instruction set, which CMake names for each; tests take the one for any machine
+#ifndef MOTE_LANES  // CMake names the header of each instruction set; tests use the portable one
 #define MOTE_LANES "engine/kernels/target/lanes_portable.h"
 #endif
 #include MOTE_LANES
@@ -19,24 +19,25 @@
 namespace mote {
 namespace {
 
-/// Pairs of pairs, until there are 16 lanes.
+/// A vector of 16 lanes: R itself, or R paired, and the pairs paired again, until there are 16 lanes.
 template <class R>
 auto sixteen() {
   if constexpr (R::lanes < 16) return sixteen<PairOf<R>>();
   if constexpr (R::lanes == 16) return R();
 }
 
-/// 16 values. Members: load(p), load_first(p, n), store(p), store_first(p, n), zero(),
-/// iota() = 0 1 2 ... 15. A real converts to 16 copies of itself. No memory need be aligned; what takes n touches only
-/// the first n elements (0 <= n <= 16; the other lanes are 0).
+/// 16 values of type real. Members: load(p), load_first(p, n), store(p), store_first(p, n), zero(), and iota(), which
+/// gives 0 1 2 ... 15. A real converts to 16 copies of itself. Memory need not be aligned. load_first and store_first
+/// touch only the first n elements, 0 <= n <= 16, and load_first sets the other lanes to 0.
 /// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b);
-/// greater_of(a, b) = b < a ? a : b and lesser_of(a, b) = a < b ? a : b, so b where one of them is NaN.
+/// greater_of(a, b) = b < a ? a : b and lesser_of(a, b) = a < b ? a : b, which give b if a or b is NaN.
 using Vec = decltype(sixteen<Reg>());
 
-/// 16 truth values: & | ~ any(m). Comparisons return them; a comparison with NaN is false, only != is true.
+/// 16 truth values, the result of a comparison, with & | ~ any(m). Every comparison with NaN is false, except that !=
+/// is true.
 using Truths = Vec::Truths;
 
-/// 16 unsigned integers of the same width as real: + - & | ^ == << k >> k.
+/// 16 unsigned integers of the same width as real, with + - & | ^ == << k >> k.
 using Bits = Vec::Bits;
 using UInt = Bits::UInt;
 
@@ -57,8 +58,9 @@ MOTE_INLINE V abs(V x) {
 MOTE_INLINE Vec& operator+=(Vec& a, Vec b) { return a = a + b; }
 MOTE_INLINE Vec& operator-=(Vec& a, Vec b) { return a = a - b; }
 
-/// The larger / the smaller one, NaN if either is NaN, and of two equal values (+0 and -0) the second. Machine
-/// instructions with these names differ in how they treat NaN and -0. V is a Vec or one of its parts.
+/// maximum gives the larger value and minimum the smaller one. Both give NaN if either is NaN, and b if the two are
+/// equal (+0 and -0). Machine instructions with these names differ in how they treat NaN and -0. V is a Vec or one of
+/// its parts.
 template <class V>
 MOTE_INLINE V maximum(V a, V b) {
   return select(a == a, greater_of(a, b), a);
@@ -68,7 +70,8 @@ MOTE_INLINE V minimum(V a, V b) {
   return select(a == a, lesser_of(a, b), a);
 }
 
-/// Reduces 16 values to one in a fixed tree: lane i with lane i+8, then i+4, i+2, i+1. The order is part of the result.
+/// Reduces 16 values to one in a fixed tree: lane i with lane i+8, then i+4, i+2, i+1. The order is fixed, because the
+/// bits of the result depend on it.
 template <class V, class Combine>
 MOTE_INLINE real tree(V x, Combine combine) {
   if constexpr (V::lanes > Reg::lanes) {
@@ -89,7 +92,7 @@ MOTE_INLINE real max_tree(Vec x) {
 MOTE_INLINE real min_tree(Vec x) {
   return tree(x, [](auto a, auto b) { return minimum(a, b); });
 }
-/// The greatest lane; where there is NaN, any.
+/// The greatest lane. If there is a NaN, it may be any lane.
 MOTE_INLINE real greatest_tree(Vec x) {
   return tree(x, [](auto a, auto b) { return greater_of(a, b); });
 }

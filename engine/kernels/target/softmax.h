@@ -1,4 +1,4 @@
-// The kernels of a row of scores: softmax, log-softmax, cross-entropy and their gradients.
+// The kernels for one row of scores: softmax, log-softmax, cross-entropy and their gradients.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,7 +7,7 @@
 namespace mote {
 namespace {
 
-/// Which of the n elements from `keep` on are kept; all of them without a mask.
+/// True in each lane i < n whose keep[i] is not 0. If keep is null, true in every lane i < n.
 MOTE_INLINE Truths kept(const std::uint8_t* keep, Index n) {
   if (!keep) return lanes_below(n);
   real flags[Vec::lanes] = {};
@@ -19,7 +19,7 @@ MOTE_INLINE Truths kept(const std::uint8_t* keep, Index n) {
   return Vec::load(flags) != Vec::zero();
 }
 
-/// The largest element, NaN aside: in a row with NaN every exponential sum is NaN anyway.
+/// The largest element. NaN is ignored, because in a row with NaN the sum of exponentials is NaN anyway.
 MOTE_INLINE real largest_of(const real* x, Index n) {
   Vec best(-infinity);
   const Index whole = n - n % Vec::lanes, rest = n - whole;
@@ -28,7 +28,8 @@ MOTE_INLINE real largest_of(const real* x, Index n) {
   return greatest_tree(best);
 }
 
-/// exp(v) of the first n lanes, 0 in the others: what they hold may lie above the row's maximum.
+/// exp(v) in the first n lanes, and 0 in the others. v_exp_below() needs v <= 0, which may not hold in the other
+/// lanes.
 MOTE_INLINE Vec exp_below_first(Vec v, Index n) {
   return v_exp_below(n == Vec::lanes ? v : select(lanes_below(n), v, Vec(-infinity)));
 }
@@ -50,13 +51,13 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
     stats[0] = largest;
     stats[1] = sum;
   }
-  const Vec scale(real(1) / (sum == 0 ? real(1) : sum));  // a row divides only once; of no elements the sum is 0
+  const Vec scale(real(1) / (sum == 0 ? real(1) : sum));  // one division per row; the sum of no elements is 0
   for (Index i = 0; i < whole; i += Vec::lanes) (Vec::load(y + i) * scale).store(y + i);
   if (rest) (last * scale).store_first(y + whole, rest);
 }
 
-/// y = exp(x - max) / sum. Masked elements give 0 for any x, NaN included; a fully masked row is all zeros, its max
-/// -infinity and its sum 0.
+/// y = exp(x - max) / sum. Masked elements give 0 for any x, even NaN. A fully masked row gives zeros. Its max is
+/// -infinity and its sum is 0.
 void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n) {
   if (!keep) return softmax_row(x, y, stats, n);
   Vec best(-infinity);
@@ -109,7 +110,7 @@ void log_sum_exp(const real* x, real* stats, Index n) {
   stats[1] = log_total[0];
 }
 
-/// y = (x - max) - log(sum(exp(x - max))): never the logarithm of a softmax, which may have rounded to 0.
+/// y = (x - max) - log(sum(exp(x - max))). It is not computed as log(softmax(x)), because a softmax may round to 0.
 void log_softmax(const real* x, real* y, Index n) {
   real stats[2];
   log_sum_exp(x, stats, n);

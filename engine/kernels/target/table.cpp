@@ -29,7 +29,7 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .pow = binary<[](auto a, auto b) { return v_pow(a, b); }>,
       .neg = unary<[](auto x) { return -x; }>,
       .abs = unary<[](auto x) { return abs(x); }>,
-      .sign = unary<[](auto x) { return select(x > 0, 1, select(x < 0, -1, x)); }>,  // NaN: NaN
+      .sign = unary<[](auto x) { return select(x > 0, 1, select(x < 0, -1, x)); }>,  // NaN gives NaN
       .sqrt = unary<[](auto x) { return sqrt(x); }>,
       .exp = unary<[](auto x) { return v_exp(x); }>,
       .log = unary<[](auto x) { return v_log(x); }>,

@@ -1,4 +1,4 @@
-// Transposing: a square of registers, and rows of a matrix that become columns.
+// Transposes a square of registers, and rows of a matrix into columns.
 #pragma once
 
 #include "engine/kernels/target/simd.h"
@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-/// Of two rows of a matrix, swaps every second group of s lanes of `a` with the group before it of `b`.
+/// For two rows a and b of a matrix, swaps every second group of s lanes of a with the preceding group of b.
 template <int s, int... i>
 MOTE_INLINE void swap_lanes(NativeReal& a, NativeReal& b, std::integer_sequence<int, i...>) {
   constexpr int n = native_lanes;
@@ -15,7 +15,8 @@ MOTE_INLINE void swap_lanes(NativeReal& a, NativeReal& b, std::integer_sequence<
   a = upper;
 }
 
-/// Transposes a square of registers: its four quarters, then the quarters of each (Eklundh, 1972).
+/// Transposes a square of registers: swaps its two off-diagonal quarters, then does the same in each quarter (Eklundh,
+/// 1972).
 template <int s = native_lanes / 2>
 MOTE_INLINE void transpose(Reg (&x)[native_lanes]) {
 #pragma GCC unroll 16
@@ -24,7 +25,7 @@ MOTE_INLINE void transpose(Reg (&x)[native_lanes]) {
   if constexpr (s > 1) transpose<s / 2>(x);
 }
 
-/// out[p * width + r] = x[r * row + p] for p < columns and r < rows, and 0 for r from there up to native_lanes.
+/// out[p * width + r] = x[r * row + p] for p < columns and r < rows, and 0 for rows <= r < native_lanes.
 MOTE_INLINE void transpose_rows(const real* x, Index row, Index rows, Index columns, Index width, real* out) {
   constexpr Index n = native_lanes;
   for (Index p = 0; p < columns; p += n, x += n, out += n * width) {

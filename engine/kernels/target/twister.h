@@ -1,4 +1,4 @@
-// The words of the Mersenne Twister in vectors, and the bits drawn from them.
+// The Mersenne Twister on vectors of words, and random bits drawn from its words.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -18,7 +18,8 @@ MOTE_INLINE Words load_words(const std::uint32_t* p) {
   return w;
 }
 
-/// A register is far below the 227 words after which the stream reads what it has written.
+/// See kernels.h. A word depends only on words at least 227 places before it, so a whole register of words is computed
+/// at once.
 void twist(std::uint32_t* stream, Index n) {
   for (Index i = 0; i < n; i += words_per_register) {
     const std::uint32_t* const x = stream + i;
@@ -47,8 +48,8 @@ MOTE_INLINE Words even_words(Words a, Words b, std::integer_sequence<int, i...>)
   return __builtin_shufflevector(a, b, (2 * i)...);
 }
 
-/// Draws i of n: whether the low 53 bits of two tempered words, the first the high half, are below `limit`. The high
-/// 21 of these decide all but one draw of two million, so the second words are mostly neither tempered nor compared.
+/// See kernels.h. The high 21 of the 53 bits decide all but one draw in two million, so the second words are mostly
+/// neither tempered nor compared.
 void bits_below_limit(const std::uint32_t* x, std::uint64_t limit, std::uint8_t* bits, Index n) {
   const std::uint32_t high_limit = static_cast<std::uint32_t>(limit >> 32);
   const auto draw = [&](Index i) {

@@ -8,12 +8,14 @@ namespace {
 
 using namespace mote;
 
-// As many accumulators as registers allow: a multiply-add takes about four cycles, and two or more begin in each.
+// As many accumulators as registers allow, because a multiply-add takes about four cycles and two or more start in
+// each cycle.
 constexpr int free_registers = register_count == 16 ? 12 : 24;
 constexpr int peak_vecs = free_registers * Reg::lanes >= 16 ? free_registers * Reg::lanes / 16 : 1;
 constexpr Index peak_values = peak_vecs * Vec::lanes;
 
-/// x[i] = a b + x[i], `rounds` times eight. The x come from memory, or the compiler might see that all are equal.
+/// x[i] = a b + x[i], repeated 8 * rounds times. The x are loaded from memory. Otherwise the compiler might see that
+/// all are equal.
 void multiply_adds(Index rounds, real a, real b, real* x) {
   const Vec each_a(a), each_b(b);
   Vec sum[peak_vecs];
@@ -30,8 +32,8 @@ void multiply_adds(Index rounds, real a, real b, real* x) {
   for (int i = 0; i < peak_vecs; ++i) sum[i].store(x + i * Vec::lanes);
 }
 
-/// The sum of n elements, but for the last n mod 128: of four quarters side by side, because several streams are read
-/// faster than one, and each in several Vecs, so that no addition waits for the one before it.
+/// The sum of n elements without the last n mod 128. Four quarters are summed side by side, because several streams
+/// are read faster than one. Each quarter has several sums, so that no addition waits for the one before it.
 real read(const real* x, Index n) {
   constexpr int streams = 4, vecs = 2;
   const Index quarter = n / (streams * vecs * Vec::lanes) * (vecs * Vec::lanes);

@@ -1,10 +1,10 @@
 // Checks 01: the slope of a curve.
 
-// hint: You need f at two places, and h twice: write const double h = 1e-5; first, and then use it.
-// hint: return (f(x + h) - f(x - h)) / (2 * h); and mind the last brackets.
-// why: With both sides the bend of the curve cancels: the error is as small as h * h; one-sided it would be as h.
-// why: A smaller h bends less but rounds more, as 1 / h; near 1e-5, the cube root of 1e-15, both errors are small.
-// why: This costs two calls of f for every weight: fine for a test, hopeless for training, and so there is backward.
+// hint: You need f at two points, and h twice: write const double h = 1e-5; first, and then use it.
+// hint: return (f(x + h) - f(x - h)) / (2 * h); and mind the last parentheses.
+// why: With both sides the bend of the curve cancels, so the error is of order h * h. With one side it is of order h.
+// why: A smaller h means less bend but more rounding, as 1 / h. Near 1e-5, the cube root of 1e-15, both are small.
+// why: Measuring costs two calls of f for every weight. A test can afford that, but training cannot: it uses backward.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -12,7 +12,7 @@ using Function = std::function<double(double)>;
 using Slope = double(const Function& f, double x);
 
 static void check_one(Slope slope, const std::string& name, const Function& f, double x, double want) {
-  std::vector<double> asked;  // where f was called: it shows the learner's h
+  std::vector<double> asked;  // the points where f was called, which show the learner's h
   const auto seen = [&](double at) { return asked.push_back(at), f(at); };
   const double got = slope(seen, x);
   expect(!asked.empty(), "hard-coded");
@@ -22,7 +22,7 @@ static void check_one(Slope slope, const std::string& name, const Function& f, d
   expect(h < 2e-3, "large h");
   expect(*low < x && x < *high, "one side");
   expect(std::abs(want) < 0.1 || !close(got / h / h, want, 1e-6), "/ 2 * h");
-  expect_close("The slope of " + name + " at " + printed(x), got, want, 1e-6);  // but for what measuring costs
+  expect_close("The slope of " + name + " at " + printed(x), got, want, 1e-6);  // 1e-6: measuring is not exact
 }
 
 static void check(Slope slope) {

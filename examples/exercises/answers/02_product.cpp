@@ -1,10 +1,10 @@
 // Checks 02: the gradient of a product.
 
-// hint: z grows y times as fast as x. And y? Then multiply both by how fast L grows with z.
-// hint: return {dz * y, ...}; with x in the second.
-// why: Each factor's gradient is the other one, so the forward pass has to keep both factors until backward has come.
-// why: A factor near 0 hides the other from the loss: what is multiplied by 0 gets no gradient and learns nothing.
-// why: The rule knows only its own step; dz holds all that comes after it. So any op fits into any graph.
+// hint: z grows y times as fast as x. How many times as fast as y does z grow? Then multiply both rates by dz.
+// hint: return {dz * y, ...}; and the second number contains x.
+// why: The gradient of each factor contains the other factor, so forward has to keep both factors for backward.
+// why: A factor near 0 hides the other factor from the loss: a number times 0 gets no gradient and learns nothing.
+// why: The rule knows only its own step, and dz holds all that comes after this step. So any op fits into any graph.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

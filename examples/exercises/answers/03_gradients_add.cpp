@@ -2,16 +2,16 @@
 
 // hint: What may already be in a.grad when your function is called? Nothing of it may be lost.
 // hint: a.grad += z.grad * b.data; and the same for b. += adds to what is there.
-// why: If x grows, the result grows along every way that leads from x to it: that is why the shares add up.
-// why: Since backward only adds, gradients have to be set to 0 before the next one: that is what zero_grad() is for.
-// why: With += a value in both places needs no special case: the second share comes on top of the first.
+// why: If x grows, the result grows along every path from x to the result, so the gradients of all paths add up.
+// why: Because backward only adds, zero_grad() has to set all gradients to 0 before the next backward.
+// why: With += the case z = x * x needs no special code, because the second share is added to the first.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 template <class Value>
 using Backward = void (*)(const Value& z, Value& a, Value& b);
 
-/// Checks one of the two; `is_sum` says which.
+/// Checks one of the two functions: sum_backward if `is_sum`, otherwise product_backward.
 template <class Value>
 static void check_one(const std::string& name, Backward<Value> backward, bool is_sum) {
   std::vector<std::vector<double>> all{{0, 2, 1, 1, 3}, {2, 0, 1, 1, 3}, {2, 3, 4, 5, 0}};

@@ -1,10 +1,10 @@
 // Checks 04: in which order gradients go back.
 
-// hint: Collect the oldest first, which is easy by a function that calls itself, and reverse the list at the end.
+// hint: Collect the values from the oldest on, with a function that calls itself, and reverse the list at the end.
 // hint: collect(i): return if i is in the list; collect each input of i; append i only after that.
-// why: A value is appended after all it was made of; read from the end, it comes before them: its gradient is complete.
-// why: It hands on each value once, so backward costs as much as forward, however many ways lead through the graph.
-// why: Engines that number values as they are computed need no search: the numbers, backwards, are such an order.
+// why: Each value comes after its inputs in the list. Reversed, all its users come first, so its gradient is complete.
+// why: Every value has one turn, so backward costs about as much as forward, however many paths the graph has.
+// why: An engine that numbers values as they are computed needs no search: descending numbers are such an order.
 #include <ctime>
 
 #include "examples/exercises/answers/check.h"
@@ -21,7 +21,7 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
   const std::string yours = " For the inputs " + graph + "and the result " + printed(result) + ", your order is " +
                             text_of(std::span<const Index>(order)) + ".";
   std::set<Index> needed{result}, seen;
-  for (std::size_t round = 0; round < inputs.size(); ++round)  // by then all that result depends on is found
+  for (std::size_t round = 0; round < inputs.size(); ++round)  // finds all that `result` depends on
     for (const Index i : std::set<Index>(needed)) needed.insert(inputs[i].begin(), inputs[i].end());
   for (const Index i : order) {
     expect(i >= 0 && i < static_cast<Index>(inputs.size()), "hard-coded", yours);
@@ -41,21 +41,21 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
 
 static void check(Order backward_order) {
   check_one(backward_order, {{}, {2, 0}, {0}}, 1);                 // 1 is computed from 2, and both from 0
-  check_one(backward_order, {{3, 2}, {}, {3, 4}, {4, 1}, {}}, 0);  // lesson 1 with other numbers
+  check_one(backward_order, {{3, 2}, {}, {3, 4}, {4, 1}, {}}, 0);  // the graph of lesson 1 with other numbers
   check_one(backward_order, {{1, 1}, {}}, 0);                      // x * x
-  check_one(backward_order, {{}, {0}}, 0);                         // a leaf alone
-  check_one(backward_order, {{1, 2}, {3}, {4}, {}, {1}}, 0);       // the way to 1 by 4 is longer than the short one
+  check_one(backward_order, {{}, {0}}, 0);                         // the result is a leaf
+  check_one(backward_order, {{1, 2}, {3}, {4}, {}, {1}}, 0);       // 0 depends on 1 directly, and through 2 and 4
   for (const int seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     const Index n = 5 + seed;
     const std::vector<Index> name = random.randperm(n);
     Graph inputs(n);
-    for (Index i = 1; i < n; ++i)  // the values in the order in which they were computed
+    for (Index i = 1; i < n; ++i)  // each value is computed from earlier ones
       for (const Index j : randint(0, i, {i % 4}, random).to_vector()) inputs[name[i]].push_back(name[j]);
     check_one(backward_order, inputs, name[n - 2]);
     check_one(backward_order, inputs, name[n - 1]);
   }
-  Graph squares{{}};  // x, x * x, the square of that: 4 million ways lead to x
+  Graph squares{{}};  // x, x * x, the square of x * x and so on: 4 million paths lead to x
   for (Index i = 0; i < 22; ++i) squares.push_back({i, i});
   const std::clock_t begun = std::clock();
   check_one(backward_order, squares, 22);
@@ -67,7 +67,7 @@ static void collect(const Graph& inputs, Index i, std::vector<Index>& order) {
   for (const Index input : inputs[i]) collect(inputs, input, order);
   order.push_back(i);
 }
-/// Appends a value before its inputs; a second time only if `twice`.
+/// Appends a value before its inputs. A value is appended again only if `twice`.
 static void collect_early(const Graph& inputs, Index i, std::vector<Index>& order, bool twice) {
   if (!twice && std::count(order.begin(), order.end(), i)) return;
   order.push_back(i);
@@ -82,14 +82,14 @@ static const Row<Order> rows[] = {
        collect_early(inputs, result, order, false);
        return order;
      },
-     [](const Graph& inputs, Index result) {  // nearest first
+     [](const Graph& inputs, Index result) {  // breadth-first
        std::vector<Index> order{result};
        for (std::size_t i = 0; i < order.size(); ++i)
          for (const Index input : inputs[order[i]])
            if (!std::count(order.begin(), order.end(), input)) order.push_back(input);
        return order;
      },
-     [](const Graph& inputs, Index) {  // by their numbers
+     [](const Graph& inputs, Index) {  // by descending numbers
        std::vector<Index> order(inputs.size());
        std::iota(order.rbegin(), order.rend(), 0);
        return order;
@@ -148,7 +148,7 @@ static const Table table(check, rows);
 
 #ifdef PROVE
 namespace solution {
-/// Appends i to the order, after all that it was computed from.
+/// Appends value i to the order, after all the values that it was computed from.
 void collect(const std::vector<std::vector<Index>>& inputs, Index i, std::vector<Index>& order) {
   if (std::find(order.begin(), order.end(), i) != order.end()) return;
   for (const Index input : inputs[i]) collect(inputs, input, order);

@@ -2,9 +2,9 @@
 
 // hint: forward() has to put its result into kept before it returns it.
 // hint: kept = std::tanh(x); return kept; and in backward() the slope is 1 - kept * kept, times g.
-// why: The slope is known from y alone, so x may be forgotten: ops that keep little leave memory for larger models.
-// why: At 0 the slope is 1, at y = 0.99 only 0.02: where tanh is flat, little gradient passes, and learning is slow.
-// why: A backward never asks what L is. It multiplies what arrives by its own slope, and hands it on.
+// why: The slope needs y alone, so x need not be kept. Ops that keep little leave memory for larger models.
+// why: The slope is 1 at x = 0, but 0.02 at y = 0.99. Where tanh is flat, little gradient passes and learning is slow.
+// why: A backward need not know L. It multiplies the gradient that arrives by its own slope and passes it on.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -14,7 +14,7 @@ static void check() {
   const std::vector<double> inputs = (randn({6}, Generator(3)) * 0.8).to_vector();
   const std::vector<double> gradients = (randn({6}, Generator(4)) * 3).to_vector();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const double x = inputs[i], g = gradients[i], y = 1 - 2 / (std::exp(2 * x) + 1);  // tanh, written otherwise
+    const double x = inputs[i], g = gradients[i], y = 1 - 2 / (std::exp(2 * x) + 1);  // tanh by another formula
     const std::string after = "backward(" + printed(g) + ") after forward(" + printed(x) + ")";
     expect_close("forward(" + printed(x) + ")", op.forward(x), y);
     expect_close(after, op.backward(g), g * (1 - y * y));
@@ -32,7 +32,7 @@ static void check() {
   }
 }
 
-/// An op that keeps something of x and y = tanh(x), and by a rule makes a gradient of that and g.
+/// An op whose forward(x) returns y = tanh(x) and keeps keeps(x, y). Its backward(g) returns rule(g, kept).
 template <auto keeps, auto rule>
 struct ByRule {
   double kept = 0;
@@ -82,7 +82,7 @@ static const Table table(rows);
 #ifdef PROVE
 namespace solution {
 struct MyTanh {
-  double kept = 0;  // from forward() to backward()
+  double kept = 0;  // forward() writes it, backward() reads it
 
   double forward(double x) {
     kept = std::tanh(x);

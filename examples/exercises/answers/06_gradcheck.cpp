@@ -2,9 +2,9 @@
 
 // hint: Measure first. Then the answer is a comparison of two numbers: return difference < allowed;
 // hint: std::abs(claimed - measured) < 1e-6 * std::max({1.0, std::abs(claimed), std::abs(measured)})
-// why: A double has 16 digits, of whatever size the number is: so errors of measuring grow with what is measured.
-// why: It needs no right answer to compare with, only f itself: so it finds mistakes in rules nobody has seen before.
-// why: Comparisons with NaN are false, so a test should ask "is it good?": "is it bad?" would let NaN pass.
+// why: A double has 16 digits whatever its size is, so the error of a measured slope grows with the slope.
+// why: The check needs only f and no known gradient, so it finds mistakes in rules that nobody has seen before.
+// why: Comparisons with NaN are false. So a test should ask "is it good?", because "is it bad?" would let NaN pass.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -47,7 +47,7 @@ static std::vector<Claim> claims() {
   return all;
 }
 
-/// The first claim that is judged wrongly is named; a mistake is recognised by all that are.
+/// The sentence names the first claim that is judged wrongly. A mistake is recognised by its judgement of all claims.
 static void check(IsSlope is_slope) {
   std::vector<double> judged;
   std::string sentence;
@@ -61,9 +61,10 @@ static void check(IsSlope is_slope) {
   if (!sentence.empty()) throw Wrong(sentence, "claims", tensor(judged));
 }
 
-/// What is measured, and what it and the claim allow.
+/// The slope of f at x, as it is measured.
 static double measured(const Function& f, double x) { return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5; }
 static double larger(double claimed, double m) { return std::max(std::abs(claimed), std::abs(m)); }
+/// How much the claim may differ from the measured slope m.
 static double allowed(double claimed, double m) { return 1e-6 * std::max(1.0, larger(claimed, m)); }
 
 static const Row<IsSlope> rows[] = {

@@ -1,10 +1,10 @@
 // Checks 08: the gradient of what was broadcast.
 
-// hint: First remove axes in front as long as the tensor has more axes than the shape. Then both have the same axes.
+// hint: First remove axes in front while the tensor has more axes than the shape. Then both have equally many axes.
 // hint: while (y.dim() > shape.rank()) y = sum(y, {0}); and then for each axis i with shape[i] == 1: sum(y, {i}, true).
-// why: One number in many places is a value with many users: this is exercise 03, where gradients add up.
-// why: Forward repeats, backward sums; and the gradient of sum repeats. The two are each other's mirror image.
-// why: So a bias gets one gradient however large the batch is, and a mean over the batch has to be taken in the loss.
+// why: A number that broadcasting repeats is a value with many users, so its gradients add up, as in exercise 03.
+// why: The gradient of a repetition is a sum, and the gradient of a sum is a repetition.
+// why: A bias gets one gradient, the sum over the batch. If a mean is wanted instead, the loss has to be the mean.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -29,7 +29,7 @@ static void check(Reduced reduced) {
   for (const auto& [from, shape] : cases) {
     const Tensor g = randn(from, Generator(7)), weights = randn(shape, Generator(8));
     const std::string of = " of g " + printed(from) + " and the shape " + printed(shape);
-    // what backward of mote's own expand gives
+    // the gradient that mote's own expand computes
     const Tensor want = gradient([&](const Tensor& x) { return expand(x, from); }, zeros(shape), g);
     expect_close("reduced" + of, reduced(g, shape), want);
     expect_close("the gradient by g of your result" + of,
@@ -37,7 +37,8 @@ static void check(Reduced reduced) {
   }
 }
 
-/// The rule, of which each of the two steps may be left out.
+/// The rule with its two steps, `front` and `stretched`, each of which may be left out. `keep` is the keepdim of the
+/// second step, and `averaged` takes means instead of sums.
 static Tensor by_steps(const Tensor& g, const Shape& shape, bool front, bool stretched, bool keep, bool averaged) {
   const auto total = [=](const Tensor& x, int axis, bool keepdim) {
     return averaged ? mean(x, {axis}, keepdim) : sum(x, {axis}, keepdim);

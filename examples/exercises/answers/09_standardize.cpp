@@ -1,17 +1,17 @@
 // Checks 09: columns of one size.
 
-// hint: Axis 0 goes down a column, from row to row. Take the mean over it away first, and give that a name.
-// hint: const Tensor centred = x - mean(x, {0}, true); its squares have the mean mean(centred * centred, {0}, true).
-// why: With columns of one size one learning rate suits all weights: else what is loud learns fast, the rest never.
-// why: Use the mean and deviation of training data for new data, too: a single example has no deviation of its own.
-// why: Over each row instead of each column it is LayerNorm, which needs no other examples and so suits any batch.
+// hint: Axis 0 goes down a column, from row to row. First subtract the mean over axis 0, and give the result a name.
+// hint: const Tensor centred = x - mean(x, {0}, true); and the variance is mean(centred * centred, {0}, true).
+// why: One learning rate suits all weights only if columns have one size. Otherwise the small columns learn too slowly.
+// why: Use the mean and deviation of the training data for new data, too: a single example has no deviation of its own.
+// why: Over each row instead of each column, this is LayerNorm. It needs no other examples, so it suits any batch.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Standardize = Tensor(const Tensor& x);
 
 static void check(Standardize standardize) {
-  // layer_norm does so with rows
+  // layer_norm standardizes rows, so x is transposed before and after it
   const auto want = [](const Tensor& x) { return transpose(layer_norm(transpose(x, 0, 1)), 0, 1); };
   for (const Shape& shape : {Shape{4, 3}, {5, 2}, {3, 7}, {1, 2}}) {
     const Tensor size = arange(1, static_cast<double>(shape[1]) + 1);
@@ -23,7 +23,7 @@ static void check(Standardize standardize) {
     const Tensor leaf = Tensor(x.array()).requires_grad_();
     expect_by_hand(standardize(leaf), {"layer_norm", "rms_norm"});
   }
-  const Tensor near = view(arange(12), {4, 3}) / 4, far = near + 134217728;  // both and all their sums are exact
+  const Tensor near = view(arange(12), {4, 3}) / 4, far = near + 134217728;  // exact, as are all sums of their numbers
   expect(close(standardize(far), want(near)), "mean of squares");
 }
 

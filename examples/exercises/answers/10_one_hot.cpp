@@ -1,16 +1,16 @@
 // Checks 10: one-hot rows.
 
-// hint: Element (n, k) is 1 where ids[n] == k. A column [N, 1] compared with a row [1, K] gives all of them, [N, K].
-// hint: tensor(unsqueeze(tensor(ids), 1) == unsqueeze(arange(K), 0)), and K is a whole number: arange takes a double.
-// why: Any two one-hot rows are equally far apart, so no id is nearer to another before something was learned.
-// why: A one-hot row times a matrix is one row of the matrix; embedding() takes that row and saves all the products.
-// why: Softmax minus the one-hot row of the right answer is the gradient of cross-entropy: lesson 4 builds on it.
+// hint: Element (n, k) is 1 where ids[n] == k. Compare a column [N, 1] with a row [1, K] to get all elements, [N, K].
+// hint: tensor(unsqueeze(tensor(ids), 1) == unsqueeze(arange(K), 0)). arange takes a double, so K is converted.
+// why: All one-hot rows are equally far apart, so before training no id is nearer to one id than to another.
+// why: A one-hot row times a matrix is one row of the matrix. embedding() takes that row without any multiplication.
+// why: The gradient of cross-entropy is softmax minus the one-hot row of the right answer. Lesson 4 builds on that.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using OneHot = Tensor(const IntArray& ids, Index K);
 
-/// Zeros, but in each row `value(id)` in column id + shift, if there is one.
+/// Zeros [N, K], with value(id) in column id + shift of each row, if there is such a column.
 template <auto value>
 static Tensor filled(const IntArray& ids, Index K, Index shift) {
   std::vector<real> y(ids.numel() * K);

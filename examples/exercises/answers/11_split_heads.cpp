@@ -1,10 +1,10 @@
 // Checks 11: cutting vectors into heads.
 
 // hint: Cut the last axis in two first, with B and T left as they are. Which of the two new axes comes first?
-// hint: reshape(x, {x.size(0), x.size(1), H, d}) has cut the vectors; now T and H, axes 1 and 2, have to change places.
-// why: A cut draws borders within each vector: reshape can. Past each other only transpose takes tokens and heads.
-// why: matmul works on the last two axes and repeats it for all before: with [T, d] last, one call serves all heads.
-// why: Neither copies a number: the result is the same memory, read in other steps.
+// hint: reshape(x, {x.size(0), x.size(1), H, d}) cuts the vectors. Then T and H, axes 1 and 2, have to change places.
+// why: Cutting keeps the order of the numbers, so reshape can do it. Swapping tokens and heads needs transpose.
+// why: matmul multiplies the last two axes for each index of the axes before. With [T, d] last, one call is enough.
+// why: Neither op copies a number. The result is a view of the same memory with other strides.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -29,7 +29,7 @@ static void check(IntoHeads into_heads) {
   }
 }
 
-/// x, cut into T tokens of H heads of d numbers.
+/// x cut into heads, but not transposed yet: [B, T, H, d].
 static Tensor cut(const Tensor& x, Index H) { return reshape(x, {x.size(0), x.size(1), H, x.size(2) / H}); }
 
 static const Row<IntoHeads> rows[] = {

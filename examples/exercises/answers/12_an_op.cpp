@@ -2,9 +2,9 @@
 
 // hint: The result: x.array() * map(kernels::table().sigmoid, x.array() * b). The rule computes s once more.
 // hint: save(x, b), [](const Array& dy, Grads& dx, const Array& x, real b) {...}, and in it dx.add(0, dy * slope).
-// why: A rule knows the slope of its own op alone; dy brings in all that comes after it, whatever that is.
-// why: Put together of three ops, it would keep the arrays of all three until backward(); one op can keep x alone.
-// why: A rule that captures nothing holds no tensor: so no graph can hold itself, and its memory is freed.
+// why: A rule knows only the slope of its own op. dy stands for all ops that come after this op.
+// why: Swish made of three ops would keep the arrays of all three until backward(). As one op it keeps x alone.
+// why: A rule that captures nothing holds no tensor. So no graph can keep itself alive, and its memory is freed.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -33,7 +33,7 @@ static void check(Swish swish) {
 }
 
 using Rule = void(const Array& dy, Grads& dx, const Array& x, real b);
-/// Swish with the right result and this rule.
+/// Swish with the right result, and with `rule` for its gradient.
 template <Rule* rule>
 static Tensor by_rule(const Tensor& x, real b) {
   Op op("swish", x);

@@ -1,9 +1,9 @@
 // Checks 13: a linear layer's formula.
 
-// hint: matmul(x, ...) needs a right side whose first extent is in. W [out, in] has it last: what turns W around?
+// hint: matmul(x, ...) needs a matrix on the right whose first extent is `in`. W has `in` last: what turns W around?
 // hint: matmul(x, transpose(W, 0, 1)) is [..., out], and b [out] is added to every vector of it by a plain +.
-// why: As [out, in] all weights of one output lie side by side in memory; PyTorch and its files keep them so, too.
-// why: Batch and token are the first axes of x: as x stands on the left, a product only touches its last axis.
+// why: In W [out, in] all weights of one output lie side by side in memory. PyTorch and its files use this layout, too.
+// why: Batch and token are the first axes of x. Because x stands on the left, a product only changes its last axis.
 // why: Without b an x of zeros could only give zeros.
 #include "examples/exercises/answers/check.h"
 

@@ -1,10 +1,10 @@
 // Checks 14: softmax that does not overflow.
 
-// hint: Three steps: take from each row its largest number; e to the power of the rest; divide by the sum of the row.
+// hint: Three steps: subtract from each row its largest number, take exp of that, and divide by the sum of the row.
 // hint: const Tensor e = exp(x - max(x, {-1}, true)); and now divide e by sum(e, {-1}, true).
-// why: With the largest number made 0 the largest power is e^0 = 1: nothing overflows, and no sum is 0.
-// why: What is subtracted cancels, as e^(x - m) = e^x / e^m above and below: only differences within a row count.
-// why: A number of -inf gets a share of exactly 0, and the others still sum to 1: that is how masks work.
+// why: After the subtraction the largest power of a row is e^0 = 1, so nothing overflows and no sum is 0.
+// why: e^(x - m) is e^x / e^m, and e^m cancels in the fraction. So only the differences within a row count.
+// why: A number of -inf gets a share of exactly 0, and the other shares still sum to 1. Attention masks use this.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

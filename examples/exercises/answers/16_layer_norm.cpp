@@ -1,10 +1,10 @@
 // Checks 16: layer norm.
 
-// hint: First the distances from the mean, x - mean(x, {-1}, true): the variance is the mean of their squares.
+// hint: First compute the distances from the mean, x - mean(x, {-1}, true). The variance is the mean of their squares.
 // hint: With d for these distances: d / sqrt(mean(d * d, {-1}, true) + 1e-5) * w + b.
-// why: Ten times as large or 100 more, the next part sees the same numbers; so depth does no harm to sizes.
-// why: A vector of equal numbers has the variance 0: with 1e-5 it becomes b, without it 0 / 0.
-// why: Each vector by itself: what a token gets does not depend on the batch, nor on tokens after it.
+// why: x * 10 and x + 100 give nearly the same result as x. So the next part sees numbers of one size at any depth.
+// why: A vector of equal numbers has the variance 0. With the 1e-5 the result is b, and without it 0 / 0, which is NaN.
+// why: Each vector is normed by itself, so the result for a token depends neither on the batch nor on later tokens.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -28,11 +28,11 @@ static void check(LayerNormOf my_layer_norm) {
   }
   const Tensor b = tensor({1, 2, 3, 4}), one = ones({4});
   expect_close("my_layer_norm of a row of ones", my_layer_norm(ones({1, 4}), one, b), reshape(b, {1, 4}));
-  const Tensor near = view(arange(12), {3, 4}) / 4, far = near + 134217728;  // both and all their sums are exact
+  const Tensor near = view(arange(12), {3, 4}) / 4, far = near + 134217728;  // exact, as are all sums of their numbers
   expect(close(my_layer_norm(far, one, b), motes(near, one, b)), "mean of squares");
 }
 
-/// The layer norm over other axes, and with another divisor made of the variance.
+/// Layer norm over `axes`, in which x - mean is divided by divisor(variance).
 template <auto divisor>
 static Tensor divided(const Tensor& x, const Tensor& w, const Tensor& b, const Axes& axes = -1, double correction = 0) {
   return (x - mean(x, axes, true)) / divisor(var(x, axes, correction, true)) * w + b;

@@ -1,16 +1,16 @@
 // Checks 17: dropout.
 
-// hint: Two cases. Unless training, return x; else multiply x by a mask of zeros and ones that has the shape of x.
+// hint: Two cases. Unless training, return x. In training, multiply x by a mask of zeros and ones with the shape of x.
 // hint: bernoulli(1 - p, x.shape(), random) is 1 where a number is kept; x times that, divided by 1 - p.
-// why: Of n numbers about n (1 - p) are left; divided by 1 - p their sum is on average what it was without dropout.
-// why: So a model in evaluation, which uses all its numbers, meets sums of the size it was trained with.
-// why: The gradient passes the same mask: what was dropped learns nothing from this step.
+// why: About n (1 - p) of n numbers are kept. Divided by 1 - p, their sum is on average the same as without dropout.
+// why: So in evaluation, where all numbers are kept, sums have the size that the model was trained with.
+// why: The gradient is multiplied by the same mask, so a dropped number passes no gradient back in this step.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using MyDropout = Tensor(const Tensor& x, double p, bool training, const Generator& random);
 
-/// The share of numbers that are kept or dropped together with the one that stands `distance` further on.
+/// The share of numbers that are kept or dropped like the number `distance` positions further on.
 static double together(const Tensor& kept, Index distance) {
   const Tensor flat = reshape(kept, {-1});
   const Index n = flat.numel() - distance;
@@ -60,7 +60,7 @@ static void check(MyDropout my_dropout) {
   }
 }
 
-/// Dropout with a mask of this shape, in which a 1 stands with the probability `keep`; it is divided by `divisor`.
+/// Dropout with a mask of this shape, whose numbers are 1 with the probability `keep`. Divides by `divisor`.
 static Tensor masked(const Tensor& x, double keep, const Shape& shape, double divisor, const Generator& random) {
   return x * bernoulli(keep, shape, random) / divisor;
 }
@@ -94,19 +94,19 @@ static const Row<MyDropout> rows[] = {
        return training ? masked(x, p, x.shape(), p, r) : x;
      }},
     {"shared draws", "Some numbers are dropped or kept together: each number needs a draw of its own.",
-     [](const Tensor& x, double p, bool training, const Generator& r) {  // one for a row
+     [](const Tensor& x, double p, bool training, const Generator& r) {  // one draw for a row
        return training ? masked(x, 1 - p, x.shape().with(-1, 1), 1 - p, r) : x;
      },
-     [](const Tensor& x, double p, bool training, const Generator& r) {  // one for a column
+     [](const Tensor& x, double p, bool training, const Generator& r) {  // one draw for a column
        return training ? masked(x, 1 - p, {x.size(-1)}, 1 - p, r) : x;
      },
-     [](const Tensor& x, double p, bool training, const Generator& r) {  // one for two neighbours
+     [](const Tensor& x, double p, bool training, const Generator& r) {  // one draw for two neighbours
        if (!training) return x;
        const Tensor half = bernoulli(1 - p, {(x.numel() + 1) / 2, 1}, r) / (1 - p);
        const Tensor all = reshape(expand(half, {half.size(0), 2}), {-1});
        return x * reshape(slice(all, 0, 0, x.numel()), x.shape());
      },
-     [](const Tensor& x, double p, bool training, const Generator& r) {  // one for each place of a batch
+     [](const Tensor& x, double p, bool training, const Generator& r) {  // one draw for all examples
        return training ? masked(x, 1 - p, x.dim() == 3 ? x.shape().with(0, 1) : x.shape(), 1 - p, r) : x;
      }},
     {"begins anew",

@@ -2,9 +2,9 @@
 
 // hint: weight = Parameter(Array::full({n}, 1)) in the constructor, and v("weight", weight) in visit().
 // hint: mean(x * x, {-1}, true) keeps the last axis with an extent of 1, so that it broadcasts against x.
-// why: A constructor, a formula and a list of names: that is a whole layer; the gradient comes from the ops.
-// why: LayerNorm also takes the mean away and adds a bias; networks learn as well without, and it costs less.
-// why: From the list of names come training, saving, cloning, counting: so the list is the one thing not to forget.
+// why: A whole layer is a constructor, a formula and a list of names. The gradient comes from the ops of the formula.
+// why: LayerNorm also subtracts the mean and adds a bias. Networks learn as well without both, and RMSNorm costs less.
+// why: Training, saving, cloning and counting use the list of names, so no parameter may be missing in it.
 #include "examples/exercises/answers/check.h"
 #include "nn/check_fields.h"
 
@@ -21,7 +21,7 @@ static void check() {
     expect(listed.size() == 1 && listed[0].name == "weight", "visit");
     expect_close("weight, as the constructor makes it,", layer.weight, ones({n}));
     const Tensor x = randn({4, n}, Generator(7)) * 2 + 1;
-    check_fields([&] { layer(x); });  // an error if visit() forgets what forward() uses
+    check_fields([&] { layer(x); });  // throws if forward() uses a field that visit() does not list
     expect_close("MyRMSNorm of random x [4, " + printed(n) + "]", layer(x), rms(x));
     layer.weight.set(arange(static_cast<double>(n)).array() + 1);
     expect_close("MyRMSNorm with weight 1, 2, ...", layer(x), rms(x) * (arange(static_cast<double>(n)) + 1));
@@ -44,14 +44,14 @@ static void check() {
 static Parameter of_ones(Index n) { return Parameter(Array::full({n}, 1)); }
 static Parameter of_zeros(Index n) { return Parameter(Array::zeros({n})); }
 static Parameter of_one(Index) { return Parameter(Array::full({1}, 1)); }
-static Parameter shared(Index n) {  // by two layers each
+static Parameter shared(Index n) {  // one weight for two layers
   static Parameter one;
   static int made = 0;
   if (made++ % 2 == 0) one = of_ones(n);
   return one;
 }
 
-/// A norm by a formula of x and weight, which is made by `made`; visit() lists so many of the two parameters.
+/// A norm that computes formula(x, weight), where weight is made(n). visit() lists the first `listed` parameters.
 template <auto formula, auto made = of_ones, int listed = 1>
 struct ByParts : Layer<ByParts<formula, made, listed>> {
   Parameter weight, bias;
@@ -65,7 +65,7 @@ struct ByParts : Layer<ByParts<formula, made, listed>> {
 };
 static Tensor right_formula(const Tensor& x, const Tensor& weight) { return rms(x) * weight; }
 
-/// x, divided by the root of a mean over this axis.
+/// x / sqrt(mean(x^2) + 1e-5), with the mean over this axis.
 static Tensor over(const Tensor& x, int axis) { return x / sqrt(mean(x * x, {axis}, true) + 1e-5); }
 
 static const Row<void()> rows[] = {

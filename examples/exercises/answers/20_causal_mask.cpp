@@ -1,16 +1,16 @@
 // Checks 20: the causal mask.
 
-// hint: Which columns j has row i to lose? Those of the future, j > i. Write that comparison for all i and j at once.
-// hint: unsqueeze(arange(T), 0) > unsqueeze(arange(T), 1) compares columns, a row [1, T], with rows [T, 1].
-// why: Minus infinity before softmax and not 0 after it: so the weights that are left sum to 1.
-// why: The token itself stays, or the first row would have nothing to look at, and softmax nothing to divide by.
-// why: All T rows are trained at once, each as if the text ended there: that is why a transformer trains so fast.
+// hint: Row i must lose the columns j of the future, which are those with j > i. Compare all i and j at once.
+// hint: unsqueeze(arange(T), 0) > unsqueeze(arange(T), 1) compares column numbers [1, T] with row numbers [T, 1].
+// why: Scores become -inf before softmax, instead of weights becoming 0 after it. So the remaining weights sum to 1.
+// why: A token sees itself. Otherwise the first row would see nothing, and its softmax would divide by a sum of 0.
+// why: All T rows are trained at once, each as if the text ended there. That is why a transformer trains so fast.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Causal = Tensor(const Tensor& scores);
 
-/// The elements (i, j) with (j - i) * sign > shift become `with`.
+/// `scores`, in which the elements (i, j) with (j - i) * sign > shift are replaced by `with`.
 static Tensor filled(const Tensor& scores, double sign, double shift, double with) {
   const Index n = scores.size(0);
   std::vector<real> y = scores.to_vector();

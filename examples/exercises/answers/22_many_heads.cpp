@@ -1,17 +1,17 @@
 // Checks 22: many heads.
 
-// hint: reshape can cut the last axis, [B, T, C] to [B, T, H, d]; only then transpose(..., 1, 2) brings H before T.
-// hint: Back the same way, in reverse: reshape(transpose(heard, 1, 2), {B, T, C}), where heard is [B, H, T, d].
-// why: The matrices are those of one wide head, so only softmax costs more, H times; but each has its own way to look.
-// why: A reshape alone never moves a number: cutting [B, T, C] into [B, H, T, d] by it would mix up the tokens.
-// why: Wo is the only place where heads meet: without it, number i of the result would come from a single head.
+// hint: reshape can cut the last axis, [B, T, C] to [B, T, H, d]. Only then transpose(..., 1, 2) brings H before T.
+// hint: Go back in reverse order: reshape(transpose(heard, 1, 2), {B, T, C}), where heard is [B, H, T, d].
+// why: H heads need only the matrices of one wide head. Softmax costs H times more, but each head can look elsewhere.
+// why: reshape never changes the order of numbers, so to cut [B, T, C] into [B, H, T, d] by it would mix up the tokens.
+// why: Wo is the only place where heads meet. Without Wo, each number of the result would come from a single head.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Heads = Tensor(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor& Wv, const Tensor& Wo, Index H);
 
 enum Kind { none, not_back, not_cut, neither, by_C, undivided, unmixed, swapped, over_queries, masked, detached };
-/// The five steps, or one of them by mistake.
+/// The five steps of the exercise, with the mistake `kind`.
 template <Kind kind>
 static Tensor by_steps(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor& Wv, const Tensor& Wo,
                        Index H) {

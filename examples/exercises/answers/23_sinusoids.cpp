@@ -3,8 +3,8 @@
 // hint: Column c belongs to the pair i = c / 2 (whole numbers: 0 0 1 1 2 2 ...); even columns are sines.
 // hint: const double angle = t / std::pow(10000.0, 2.0 * i / C); the 2.0 makes it a division of real numbers.
 // why: The fast waves tell neighbours apart, the slow ones tell the beginning from the end, as the hands of a clock do.
-// why: Row t + 1 is row t with each pair turned by a fixed angle, so "the token before" is the same step everywhere.
-// why: The product of rows s and t depends on t - s alone; rotary positions make of this the whole method.
+// why: Row t + 1 is row t with each pair turned by a fixed angle. So one step back is the same turn everywhere.
+// why: The product of rows s and t depends on t - s alone. Rotary positions are built on this property.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -16,7 +16,7 @@ static void check(Waves wave_table) {
 }
 
 static double exponent(Index c, Index C) { return static_cast<double>(c / 2 * 2) / static_cast<double>(C); }
-/// A table by its angle of place t and column c, with sines in the columns that are told.
+/// A table with the sine of angle(t, c, C) in the columns where is_sine(c, C), and its cosine in the others.
 template <auto angle, auto is_sine = [](Index c, Index) { return c % 2 == 0; }>
 static Tensor by_angle(Index T, Index C) {
   std::vector<real> y;

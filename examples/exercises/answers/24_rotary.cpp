@@ -1,10 +1,10 @@
 // Checks 24: rotary positions.
 
-// hint: The speeds [d/2]: 10000^(-2i/d) is exp(i * s) with s = -2 log(10000) / d. The angles [T, d/2] are t * speed.
+// hint: Speeds [d/2]: 10000^(-2i/d) is exp(-2 log(10000) / d * i). Angles [T, d/2]: t * speed. c, s: their cos and sin.
 // hint: a = slice(x, -1, 0, d / 2), b = slice(x, -1, d / 2, d); then concat({a * c - b * s, b * c + a * s}, -1).
-// why: If two points are turned by one angle, their product stays; so a score depends on the distance alone.
-// why: Values are not turned: the place shall decide who is heard, and not change what is said.
-// why: A turn keeps the length of a vector, so the size of scores, and with it softmax, stays as it was.
+// why: If two points are rotated by the same angle, their product stays. So a score depends only on the distance.
+// why: Values are not rotated, because a position should decide which tokens are heard, and not change what they say.
+// why: A rotation keeps the length of a vector. So the scores, and with them softmax, keep their size.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -22,7 +22,7 @@ static void check(Turn turned_by_place) {
 }
 
 enum Kind { none, backwards, same_everywhere, from_1, neighbours, two_minuses, overwritten, without_2, one_speed };
-/// The turn, or one by mistake.
+/// The rotation by position, with the mistake `kind`.
 template <Kind kind>
 static Tensor turned(const Tensor& x) {
   const Index T = x.size(-2), d = x.size(-1), half = d / 2;

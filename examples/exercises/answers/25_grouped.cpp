@@ -1,10 +1,10 @@
 // Checks 25: grouped heads.
 
-// hint: Give x a new axis behind its heads, [B, G, 1, T, d], and repeat that one H / G times.
-// hint: expand(unsqueeze(x, 2), {B, G, H / G, T, d}), and then reshape to {B, H, T, d}.
-// why: The memory for keys and values, and the time to read it, shrink by H / G; queries need not be kept at all.
-// why: G = H is plain multi-head attention, G = 1 multi-query attention: one head of keys for all.
-// why: Each shared head gets the gradients of all heads that use it, added up: expand sees to that.
+// hint: Give x a new axis behind its heads, [B, G, 1, T, d], and repeat the new axis H / G times.
+// hint: Take expand(unsqueeze(x, 2), {B, G, H / G, T, d}), and reshape the result to {B, H, T, d}.
+// why: The memory for keys and values, and the time to read it, is divided by H / G. Queries are not kept at all.
+// why: G = H is plain multi-head attention. G = 1 is multi-query attention, with one head of keys and values for all.
+// why: Each shared head gets the sum of the gradients of all heads that use it, because backward of expand sums.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -24,7 +24,7 @@ static void check(Repeat for_all_heads) {
   }
 }
 
-/// Each number, head or token is repeated n times: x [B, G, T, d] gets a new axis of n there, and then this shape.
+/// x [B, G, T, d], repeated n times along a new axis at `axis`, and then reshaped to `shape`.
 static Tensor repeated(const Tensor& x, int axis, Index n, const Shape& shape) {
   Shape wide = x.shape().insert(axis, n);
   return reshape(expand(unsqueeze(x, axis), wide), shape);

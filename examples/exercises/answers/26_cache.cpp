@@ -1,15 +1,15 @@
 // Checks 26: a cache of keys and values.
 
-// hint: Put k behind keys and v behind values first, along the axis of the tokens; in the first step there is only k.
-// hint: keys = keys.defined() ? concat({keys, k}, 1) : k; the same with values; return attention(q, keys, values).
-// why: No mask is needed: a cache holds nothing of the future, so the newest token may look at all of it.
-// why: Token n costs n products instead of a whole pass over n tokens; the price is memory that grows with the text.
-// why: Queries are not kept: a token asks once, when it is new, but is found again and again by its key.
+// hint: First append k to keys and v to values, along the axis of the tokens. In the first step there is only k and v.
+// hint: keys = keys.defined() ? concat({keys, k}, 1) : k; and the same with values; return attention(q, keys, values).
+// why: No mask is needed, because a cache holds nothing of the future. The newest token may look at all of it.
+// why: Token n costs n products instead of a whole pass over n tokens. The price is memory that grows with the text.
+// why: Queries are not kept, because a token asks only once, when it is new. All later tokens need its key and value.
 #include "examples/exercises/answers/check.h"
 #include "nn/trace.h"
 
 namespace of_check {
-/// What the tokens hear in their steps, one behind the other.
+/// The results of one step for each token, concatenated: [H, T, d].
 template <class Cache>
 static Tensor heard(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v) {
   std::vector<Tensor> all;

@@ -1,17 +1,18 @@
 // Checks 28: AdamW.
 
-// hint: The formula line by line, with Arrays: g is slot.parameter.grad(), and beta1^t is std::pow(beta1, slot.steps).
-// hint: The last line, of means m and n already corrected: w = w - lr * m / (sqrt(Tensor(n)).array() + eps).
-// why: mean / sqrt(square) has no unit: gradients a thousand times larger lead to the same steps.
-// why: Both began at 0, and of equal gradients have seen the part 1 - beta^t; divided by that they are right at once.
-// why: Decay inside g would be divided by the size of g as well, and weights with large gradients would hardly shrink.
+// hint: Write the formula line by line with Arrays. g is slot.parameter.grad(), beta1^t is std::pow(beta1, slot.steps).
+// hint: With m and n for the corrected mean and square, w = w - lr * m / (sqrt(Tensor(n)).array() + eps).
+// why: mean / sqrt(square) has no unit, so gradients that are a thousand times larger lead to the same steps.
+// why: mean and square begin at 0. After t equal gradients they are 1 - beta^t of the true mean, so divide by that.
+// why: Decay inside g would be divided by sqrt(square), too, so weights with large gradients would hardly shrink.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Groups = std::vector<ParameterGroup>;
 
-/// All weights after each of five steps. The three of a decay; one of their gradients is always 0, one as small as eps.
-/// The two of b do not decay, learn at half the rate, and have no gradient in the first step. The learning rate falls.
+/// The weights of a and b after each of five steps, with a learning rate that falls. The three weights of a have weight
+/// decay. One of their gradients is always 0, and one is as small as eps. The two weights of b have no weight decay,
+/// half the learning rate, and no gradient in the first step.
 template <class Method>
 Tensor walk(bool other_fields) {
   const Generator random(7);
@@ -35,7 +36,7 @@ Tensor walk(bool other_fields) {
 }
 
 enum Kind { none, raw, in_gradient, eps_in_root, no_eps, t_of_all, t_from_0, no_decay, no_lr, last, unset, whole_rate };
-/// The formula of the exercise, or one of a mistake.
+/// The formula of the exercise, with the mistake `kind`.
 template <Kind kind>
 struct ByFormula : Optimizer {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;

@@ -1,10 +1,10 @@
 // Checks 29: a learning rate that rises and falls.
 
-// hint: Three cases, three returns: the warm-up, step >= total, and what lies between. Mind divisions of whole numbers.
+// hint: Three cases, three returns: the warm-up, step >= total, and the steps between. Beware of integer division.
 // hint: const double p = double(step - warmup) / (total - warmup); return least + (1 + std::cos(pi * p)) / 2 * ...
-// why: Of half a wave, both ends are flat: much time at the highest rate, much at the least, and a swift way between.
-// why: The rate is a formula of the step alone, so a run that is resumed needs to know nothing but its step.
-// why: AdamW's first steps have the full length lr from a single gradient each: that is why a warm-up helps it most.
+// why: Half a cosine wave is flat at both ends, so many steps are near highest, many near least, and few between.
+// why: The rate is a formula of the step alone, so a run that is resumed needs to know only its step.
+// why: AdamW's first step has the full length lr, though it is based on one gradient. So AdamW needs a warm-up most.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -14,7 +14,7 @@ static double motes(Index step, Index warmup, Index total, double highest, doubl
   return learning_rate(ScheduleKind::cosine, step, {highest, least, warmup, total});
 }
 
-/// The three parts are looked at one by one, so that a mistake in one hides none in another.
+/// Checks the three parts of the schedule one by one, so that a mistake in one part does not hide another mistake.
 static void check(Rate rate_of) {
   for (const auto& [warmup, total] : {std::pair<Index, Index>{3, 12}, {10, 35}, {0, 8}, {1, 2}, {4, 4}}) {
     const auto expect_rates = [&, warmup = warmup, total = total](const std::string& part, Index from, Index to) {
@@ -35,7 +35,7 @@ static void check(Rate rate_of) {
                motes(5, 3, 11, 0.4, 0));
 }
 
-/// The three cases of a rate, with one of these warm-ups and heights of the wave.
+/// A part of the schedule, the warm-up or the wave, as a factor from 0 to 1.
 using Part = double(double step, double warmup, double total);
 static double right_warmup(double step, double warmup, double) { return (step + 1) / (warmup + 1); }
 static double height(double turns) { return (1 + std::cos(turns * std::acos(-1.0))) / 2; }

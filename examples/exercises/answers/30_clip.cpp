@@ -1,10 +1,10 @@
 // Checks 30: clipping.
 
-// hint: Two loops: the first adds up sum(g * g).item() of all arrays, the second multiplies; between them one sqrt.
-// hint: for (Array& g : gradients) g = g * (longest / norm); the & matters: without it you change a copy.
-// why: All are scaled by one factor, so the step keeps its direction: it only becomes shorter.
-// why: Each array by itself, or each element, would turn the step somewhere else, and every batch would pay for that.
-// why: The norm is the first thing to look at when a training fails: it often leaps before the loss does.
+// hint: Two loops: the first adds up sum(g * g).item() of all arrays, the second multiplies. One sqrt is between them.
+// hint: for (Array& g : gradients) g = g * (longest / norm); and the & matters: without it you change a copy.
+// why: All gradients are multiplied by one factor, so the step keeps its direction and only becomes shorter.
+// why: Clipping each array or element by itself would turn the step in another direction, for every clipped batch.
+// why: Look at the norm first when a training fails, because it often jumps before the loss does.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -48,7 +48,7 @@ static double norm_of(const std::vector<Array>& gradients) {
   for (const Array& g : gradients) squares += squares_of(g);
   return std::sqrt(squares);
 }
-/// All gradients times this factor.
+/// Multiplies all gradients by this factor.
 static void scale(std::vector<Array>& gradients, double factor) {
   for (Array& g : gradients) g = g * factor;
 }

@@ -2,13 +2,13 @@
 
 // hint: Let the part begin at `from` and end before `to`. A piece needs T + 1 ids, so its start is below to - T.
 // hint: const Index i = random_ids(1, from, to - T, random)[0]; ids[t] = text[i + t] and targets[t] = text[i + t + 1].
-// why: One piece is T examples at once: at each place the model guesses from what stands before it.
-// why: With targets equal to ids the loss falls to 0 and nothing is learned: if it looks too good, look at the targets.
+// why: One piece is T examples at once, because at each place the model guesses from the ids up to this place.
+// why: If targets equal ids, the loss falls to 0 and nothing is learned. When a loss looks too good, check the targets.
 // why: Pieces overlap, so a text of a million ids has nearly a million examples.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-/// What Task wants beside batch().
+/// The virtual functions of a Task except batch().
 struct TaskOfText : Task {
   std::vector<Index> text;
   Index T;
@@ -22,7 +22,7 @@ struct TaskOfText : Task {
   Questions questions(Index, Split, const Generator&) const override { return {}; }
 };
 
-/// The start of each row: of a text whose ids are all different, the first id of a row tells it.
+/// The start of each row in the text. The first id of a row tells its start, because all ids of the text are different.
 static std::vector<Index> starts(const Batch& b, const std::vector<Index>& text, Index size, Index T) {
   expect_close("The array of ids", zeros(b.ids.shape()), zeros({size, T}));
   expect_close("The array of targets", zeros(b.targets.shape()), zeros({size, T}));
@@ -44,7 +44,7 @@ static std::vector<Index> starts(const Batch& b, const std::vector<Index>& text,
   return all;
 }
 
-/// How many of these numbers are the one that is most frequent.
+/// How often the most frequent of these numbers occurs.
 static Index most(const std::vector<Index>& numbers) {
   std::map<Index, Index> count;
   for (const Index i : numbers) ++count[i];
@@ -58,7 +58,7 @@ static void check() {
     const Yours task(text, T);
     const Generator random(7);
     for (const Split split : {Split::train, Split::validation}) {
-      const Index cut = N * 9 / 10, size = 20000;  // so many that each start is drawn, and as often as others
+      const Index cut = N * 9 / 10, size = 20000;  // enough to draw each start about equally often
       const Index from = split == Split::train ? 0 : cut, to = split == Split::train ? cut : N, count = to - from - T;
       const Batch batch = task.batch(size, split, random);
       const std::vector<Index> all = starts(batch, text, size, T);

@@ -1,10 +1,10 @@
 // Checks 32: mend a loss that falls too far.
 
-// hint: diagnose() would say: LOOK of the targets 100 % are the symbol itself. Which one has the model to say at t?
-// hint: With T = rows.shape()[1], let it read rows.slice(1, 0, T - 1), and give it rows.slice(1, 1, T) as targets.
-// why: What is given as target is what is learned, and to say the symbol that one has just read takes no thought.
+// hint: diagnose() would say: LOOK of the targets 100 % are the symbol itself. Which symbol should the model say at t?
+// hint: Let T = rows.shape()[1]. The model reads rows.slice(1, 0, T - 1), and its targets are rows.slice(1, 1, T).
+// why: A model learns to say its targets. To repeat the symbol that it has just read is easy, so the loss falls to 0.
 // why: The last symbol of a row has no next one, so T symbols make T - 1 examples.
-// why: A loss below what can be known is no success: somewhere the model is shown the answer.
+// why: A loss below the best possible one is no success, because then the model is shown the answer somewhere.
 #include "examples/exercises/answers/check.h"
 
 Sequential bigram_model(Index symbols, const Generator& random);
@@ -12,7 +12,7 @@ Sequential bigram_model(Index symbols, const Generator& random);
 namespace of_check {
 using Train = std::vector<double>(const Sequential& model, const IntArray& rows, int steps);
 
-/// What is to be said at each position: the symbol at position at(i, T), or whatever `else_` says; -100 does not count.
+/// The target of element i of the rows x, which have T symbols each. A target of -100 does not count.
 using Target = Index(const std::vector<Index>& x, Index i, Index T);
 static IntArray targets_of(const IntArray& rows, Target target) {
   const std::vector<Index> x = rows.to_vector();
@@ -20,7 +20,7 @@ static IntArray targets_of(const IntArray& rows, Target target) {
   for (Index i = 0; i < rows.numel(); ++i) y.mutate()[i] = target(x, i, rows.shape()[1]);
   return y;
 }
-/// The symbol `shift` further on, if it stands in the same row.
+/// The symbol `shift` positions further on in the same row, or -100 if there is none.
 template <int shift>
 static Index shifted(const std::vector<Index>& x, Index i, Index T) {
   const Index t = i % T + shift;

@@ -1,17 +1,18 @@
 // Checks 33: mend a loss that swings.
 
-// hint: diagnose() would say: LOOK ... zero_grad() is missing: gradients add up. What does backward() do with the old?
+// hint: diagnose() would say: LOOK ... zero_grad() is missing: gradients add up. What does backward() do with old ones?
 // hint: optimizer.zero_grad(), once in every step, anywhere but between loss.backward() and optimizer.step().
-// why: backward() adds, since a parameter may be used in several places, and several batches may make one step.
-// why: Gradients that stay are pushes that never end: the line overshoots, like a swing without friction.
-// why: Momentum adds up old gradients, too, but each counts half as much a step later, so that they die away.
+// why: backward() adds, because a parameter may be used in several places, and several batches may make one step.
+// why: A gradient that is not set to 0 pushes again in every later step, so the line overshoots, as a swing does.
+// why: Momentum adds up old gradients, too. But each counts half as much a step later, so old gradients die away.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Train = std::vector<double>(const Linear& line, const Tensor& x, const Tensor& y, int steps);
 
 enum Kind { none, adds, bias_adds, drops, no_momentum, new_optimizers, slow };
-/// The training by its formulas, without backward(): mse_loss is the mean of (x W^T + b - y)^2 over all its numbers.
+/// The training with gradients by formulas instead of backward(), and with the mistake `kind`. mse_loss is the mean of
+/// (x W^T + b - y)^2 over all its numbers.
 template <Kind kind>
 static std::vector<double> by_hand(const Linear& line, const Tensor& x, const Tensor& y, int steps) {
   Tensor W = line.weight.value(), b = line.bias.value(), dW = W * 0, db = b * 0, vW = dW, vb = db;

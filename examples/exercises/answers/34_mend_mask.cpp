@@ -1,15 +1,16 @@
 // Checks 34: mend a model that foresees dice.
 
-// hint: Which weights [T, T] may be > 0?
+// hint: Which of the weights [T, T] may be above 0?
 // hint: masked_softmax(x, causal_mask(T)) is softmax over what the mask keeps: for row t the columns 0 to t.
-// why: At position t the target is the symbol at t + 1, so whoever looks one position ahead has only to copy it.
-// why: When it writes, there is no position ahead: what was learned from the future is worth nothing then.
-// why: Held-out rows did not show it, since they hold their answers, too. Only to write is an honest test.
+// why: At position t the target is the symbol at t + 1, so a model that looks one position ahead only has to copy it.
+// why: When the model writes, there is no position ahead, so then all that it learned from the future is useless.
+// why: Held-out rows would not show the mistake, because they hold their answers, too. Only writing is an honest test.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-/// What the model says, if these are the weights of its attention: match [B, T, T] -> [B, T, T].
+/// Computes attention weights from the products of queries and keys: [B, T, T] -> [B, T, T].
 using Weights = Tensor(const Tensor& match);
+/// The result of forward(), if attention computed its weights by `weights`.
 template <class Model>
 Tensor scores_of(const Model& m, const IntArray& ids, Weights weights) {
   const Tensor x = m.side(ids) + m.place(ids.shape()[1]);
@@ -124,7 +125,7 @@ struct DiceModel : Layer<DiceModel> {
   LearnedPositions place;
   Linear query, key, value, scores;
 
-  /// For up to T throws in a row, with vectors of width C.
+  /// A model for rows of up to T throws, with vectors of width C.
   DiceModel(Index T, Index C, const Generator& r)
       : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
 

@@ -1,10 +1,10 @@
 // Checks 35: mend an evaluation that is a matter of luck.
 
-// hint: What draws, and when is it meant to?
-// hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off until it returns.
-// why: Dropout makes training harder on purpose, but what one wants to know is how good the whole network is.
-// why: eval() and NoGrad have nothing to do with each other: one switches layers, the other what is recorded.
-// why: Evaluation, a scope, gives each layer its mode back when it ends; after eval() you have to think of train().
+// hint: Which layer draws random numbers, and when is it meant to draw?
+// hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off while loss_on() runs.
+// why: Dropout makes training harder on purpose, but an evaluation asks how good the whole network is.
+// why: eval() and NoGrad are independent: eval() changes the mode of layers, and NoGrad stops the recording of a graph.
+// why: Evaluation is a scope that gives each layer its mode back when it ends. After eval() you have to call train().
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -32,7 +32,7 @@ static std::vector<double> train_with(Sequential& model, const Points& seen, con
   return losses;
 }
 
-/// A layer that does nothing but notice NoGrad.
+/// A layer that returns x as it is, and notes whether NoGrad was active in any call.
 struct NoticesNoGrad : Layer<NoticesNoGrad> {
   static inline bool seen;
   Tensor forward(const Tensor& x) const { return seen = seen || NoGrad::active(), x; }
@@ -82,12 +82,12 @@ static const Table table(check, rows);
 namespace solution {
 double loss_on(Sequential& model, const Points& points) {
   const Evaluation evaluation(model);
-  const NoGrad no_grad;  // changes no number, but spares a graph that nobody needs
+  const NoGrad no_grad;  // changes no number, but avoids a graph that nobody needs
   const auto& [x, classes] = points;
   return cross_entropy(model(x), classes).item();
 }
 
-/// Trains on `seen`. Returns, for each step, the loss on the others after it.
+/// Trains on `seen`. Returns the loss on `others` after each step.
 std::vector<double> train_with_dropout(Sequential& model, const Points& seen, const Points& others, int steps) {
   AdamW optimizer(all_parameters(model), {.lr = 0.01});
   std::vector<double> losses;

@@ -1,10 +1,10 @@
 // Checks 36: mend a classifier that is never content.
 
-// hint: What does cross_entropy take?
-// hint: Its first step is a softmax. So leave softmax out of forward(): argmax of the scores is the same class.
-// why: Softmax of numbers between 0 and 1 is nearly even: of a 1 and nine 0, a sure answer, it makes 0.23 for the 1.
-// why: So the least loss is -ln 0.23 = 1.46, and every gradient passes one more softmax, which makes it smaller.
-// why: A loss takes scores as they are, also since log and softmax are exact only in one: log(0) is -infinity.
+// hint: What does cross_entropy take, probabilities or scores?
+// hint: cross_entropy begins with a softmax, so leave softmax out of forward(). argmax of the scores is the same class.
+// why: Softmax of numbers from 0 to 1 is nearly even. Of a sure answer, a 1 and nine zeros, it makes 0.23 for the 1.
+// why: So the least loss is -ln 0.23 = 1.46. And each gradient passes one more softmax, which makes it smaller.
+// why: A loss takes scores also because log and softmax are exact only if computed as one op: log(0) is -infinity.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -121,7 +121,7 @@ struct Classifier : Layer<Classifier> {
   Classifier(Index inputs, Index width, Index classes, const Generator& random)
       : hidden(inputs, width, random), out(width, classes, random) {}
 
-  /// Scores for each class, which cross_entropy makes probabilities of: x [N, inputs] -> [N, classes].
+  /// Scores for each class, from which cross_entropy makes probabilities: x [N, inputs] -> [N, classes].
   Tensor forward(const Tensor& x) const { return out(tanh(hidden(x))); }
   void visit(Visitor& v) override { v("hidden", hidden), v("out", out); }
 };

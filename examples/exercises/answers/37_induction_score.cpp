@@ -1,10 +1,10 @@
 // Checks 37: how much of an induction head it is.
 
 // hint: For each t, let p go back from t - 1 until ids.at({p}) is ids.at({t}). If there is no such p, t does not count.
-// hint: There, total += weights.array().at({t, p + 1}) and ++count; at the end return count > 0 ? total / count : 0.
-// why: To find p + 1 by its content, the head must see there what stood before it: an earlier layer has to say so.
-// why: A head that looks everywhere alike scores about 1 / t: only a score far above that says something.
-// why: mote's head_scores adds up what followed all occurrences, since a head may look at several of them.
+// hint: If p exists, total += weights.array().at({t, p + 1}) and ++count. At the end: count > 0 ? total / count : 0.
+// why: The head finds p + 1 by its content. So an earlier layer has to write there which symbol stands before p + 1.
+// why: A head that looks at all positions alike scores about 1 / t, so only a score far above 1 / t means something.
+// why: mote's head_scores adds up the weights after all occurrences, because a head may look at several of them.
 #include <random>
 
 #include "examples/exercises/answers/check.h"
@@ -13,7 +13,7 @@ namespace of_check {
 using Score = double(const Tensor& weights, const IntArray& ids);
 
 enum Kind { none, itself, earliest, all, no_neighbour, column, undivided, every, of_all_rows };
-/// The score, or what is taken for it by mistake.
+/// The score, with the mistake `kind`.
 template <Kind kind>
 static double scored(const Tensor& weights, const IntArray& ids) {
   double total = 0, count = 0;
@@ -37,7 +37,8 @@ static void check(Score score) {
   const auto expect_score = [&](const std::string& of, const Tensor& weights, const IntArray& ids) {
     expect_close("The score of " + of + ", ids " + printed(ids) + ",", score(weights, ids), scored<none>(weights, ids));
   };
-  const auto afresh = static_cast<Index>(std::random_device()() % 1000);  // what this verdict says helps no other
+  // A new seed in each run, so an answer cannot just return the numbers that an earlier verdict has shown.
+  const auto afresh = static_cast<Index>(std::random_device()() % 1000);
   for (const Index seed : {Index(1), Index(2), afresh}) {
     const Index T = 7 + seed % 9;
     expect_score("random weights", softmax(randn({T, T}, Generator(seed))), randint(3, 6, {T}, Generator(seed)));

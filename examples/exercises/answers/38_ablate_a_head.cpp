@@ -1,17 +1,17 @@
 // Checks 38: which heads matter.
 
-// hint: For each block and each h: keep weight.value(), set one with zeros in the columns of head h, measure, set back.
-// hint: A row heard [C] of ones with zeros for the head broadcasts: weight.set((Tensor(whole) * heard).array()).
-// why: y = heads W^T is a sum over heads, each with columns of W of its own: so one can be left out alone.
-// why: Attention weights show where a head looks, but not whether anybody uses it: only taking it out shows that.
-// why: The rises do not add up: two heads may do the same, so that each alone can be missed, but not both.
+// hint: For each block and h: keep weight.value(), set one with zeros in head h's columns, measure, set the old back.
+// hint: heard [C] is ones, but zeros for head h; whole is the old value: weight.set((Tensor(whole) * heard).array()).
+// why: y = heads W^T is a sum over heads, and each head has its own columns of W. So each can be left out alone.
+// why: Attention weights show where a head looks. Only taking the head out shows whether anything uses its result.
+// why: The rises do not add up: if two heads do the same, the model can miss either of them, but not both.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Rises = Tensor(GPT& model, const IntArray& ids, const IntArray& targets);
 
 enum Kind { none, rows_of_weight, interleaved, narrow, kept, negative, whole_loss };
-/// The rises, or what is taken for them by mistake.
+/// The rises of the loss, with the mistake `kind`.
 template <Kind kind>
 static Tensor measured(GPT& model, const IntArray& ids, const IntArray& targets) {
   const Index L = std::ssize(model.transformer.h), H = model.config.n_head, C = model.config.n_embd, d = C / H;
@@ -27,7 +27,7 @@ static Tensor measured(GPT& model, const IntArray& ids, const IntArray& targets)
         const Index at = kind == rows_of_weight ? j / C : j % C;
         if ((kind == interleaved ? at % H : at / (kind == narrow ? H : d)) == h) attn.c_proj.weight.mutate()[j] = 0;
       }
-    } else {  // not by c_proj, as the solution does: a head also says nothing if what makes its values is 0
+    } else {  // unlike the solution, this sets the head's values to 0, which also makes its result 0
       std::fill_n(attn.c_attn.weight.mutate() + values * C, d * C, 0);
       std::fill_n(attn.c_attn.bias.mutate() + values, d, 0);
     }

@@ -2,21 +2,21 @@
 
 // hint: A sum over c, of something with [b, i, c] times something with [b, j, c], is a matmul with a transpose.
 // hint: matmul(q * w, transpose(k, 1, 2)) + bias: w [C] meets the last axis of q, and bias [Tk] that of the result.
-// why: Each op costs something beside its multiplications: a result, a node, a rule. A few large ones beat many small.
-// why: Given all numbers at once, matmul keeps them near the processor, takes 4 or 8 at a time and shares out the work.
-// why: w can stand at q or at k, but not at the scores: there c has been summed over and is gone.
+// why: Besides its multiplications, each op costs a result, a node and a rule. A few large ops beat many small ones.
+// why: With all numbers at once, matmul keeps them in the cache, multiplies 4 or 8 at a time and uses several cores.
+// why: w can be multiplied into q or k, but not into the scores, because c has been summed over there.
 #include "examples/exercises/answers/check.h"
 
 using Scores = Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias);
 Scores one_by_one;  // the loops in the learner's file
 
 namespace of_check {
-/// The scores, from all products side by side: [B, Tq, Tk, C].
+/// The scores as sums of all products [B, Tq, Tk, C].
 static Tensor from_products(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
   return sum(unsqueeze(q, 2) * unsqueeze(k, 1) * w, {-1}) + bias;
 }
 
-/// q, k, w and bias, for B, Tq, Tk and C.
+/// Random q, k, w and bias of these extents.
 static std::vector<Tensor> inputs(Index B, Index Tq, Index Tk, Index C) {
   const Generator random(B);
   std::vector<Tensor> all;

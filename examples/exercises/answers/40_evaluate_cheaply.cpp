@@ -1,10 +1,10 @@
 // Checks 40: evaluate cheaply.
 
-// hint: At the beginning: const NoGrad no_grad; const Evaluation evaluation(model); they end with the function.
+// hint: At the beginning: const NoGrad no_grad; const Evaluation evaluation(model); both end with the function.
 // hint: Per batch: total += cross_entropy(model(x), classes).item() * classes.numel(), and count += classes.numel().
-// why: A graph holds what its rules need: as long as a loss with one lives, so does all that its batch has computed.
-// why: item() gives a number that knows nothing of its graph: with it a sum over a thousand batches stays small.
-// why: mote's mean_loss (train/loop/evaluate.h) does this, and puts random streams back, too, so that no step changes.
+// why: A graph keeps the arrays that its rules need. A loss with a graph keeps alive all that its batch has computed.
+// why: item() returns a number without a graph, so even a sum over a thousand batches keeps no graph alive.
+// why: mote's mean_loss (train/loop/evaluate.h) does this and restores random streams, so later steps stay the same.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -12,7 +12,7 @@ using Examples = std::pair<Tensor, IntArray>;
 using Evaluate = double(Sequential& model, const std::vector<Examples>& batches);
 
 enum Kind { none, unweighted, undivided, of_batches, drops, kept, records, left, trains };
-/// Rightly, or with a mistake, by what Evaluation is made of: eval() and train().
+/// The mean loss, with the mistake `kind`. Uses eval() and train() instead of Evaluation.
 template <Kind kind>
 static double evaluated(Sequential& model, const std::vector<Examples>& batches) {
   const bool training = model.training();
@@ -31,10 +31,10 @@ static double evaluated(Sequential& model, const std::vector<Examples>& batches)
   return total.item() / (kind == undivided ? 1 : count);
 }
 
-/// A layer that does nothing but note how it is called.
+/// A layer that returns x as it is, and notes how it is called.
 struct Notes : Layer<Notes> {
   static inline bool recorded;
-  static inline std::vector<Index> nodes;  // alive at the beginning of each batch
+  static inline std::vector<Index> nodes;  // the number of nodes alive at each call
   Tensor forward(const Tensor& x) const {
     recorded = recorded || !NoGrad::active();
     nodes.push_back(live_nodes());

@@ -1,10 +1,10 @@
 // Checks 41: the head that copies.
 
-// hint: First a block with the Record in it, which sums up looks[l][h]; then, for those above 0.5, one with an Ablate.
-// hint: Texts can be added: ... + std::to_string(l) + ".attn weights", ... + ".attn heads " + std::to_string(h).
-// why: The head that looks hardest is not heard here: looking is a guess at what a head does, taking it out a trial.
-// why: The model needs another head even more, which hands on what was found: to be needed is not to copy.
-// why: 0 is something that later layers have never heard: Ablate can put in a mean over other inputs instead.
+// hint: First a scope { } with the Record, which sums up looks[l][h]. Then, for heads above 0.5, one with an Ablate.
+// hint: Build names with +: ... + std::to_string(l) + ".attn weights", ... + ".attn heads " + std::to_string(h).
+// why: The head that looks hardest is not heard here. Looking suggests what a head does, and taking it out proves it.
+// why: The model needs the head that passes the symbol on even more. So the most needed head need not copy anything.
+// why: Later layers have never seen a result of 0. Ablate can put in a mean over other inputs instead of 0.
 #include <random>
 
 #include "examples/exercises/answers/copying_model.h"
@@ -17,12 +17,12 @@ static double foreseen(const GPT& model, const IntArray& ids) {
   return mean(tensor(argmax(model(ids)).slice(1, n - 1, T - 1) == ids.slice(1, n, T))).item();
 }
 
-/// What is foreseen if this is taken out of the model.
+/// The share that the model foresees while `part` is taken out.
 static double without(const GPT& model, const IntArray& ids, const std::string& part) {
   const Ablate out(model, part);
   return foreseen(model, ids);
 }
-/// The answer for a head of the list `heads` (see copying_model.h).
+/// The answer that names heads[which], see copying_model.h.
 template <int which>
 static Answer of_head(const GPT& model, const IntArray& ids) {
   const Index l = heads[which] / model.config.n_head, h = heads[which] % model.config.n_head;
@@ -30,7 +30,8 @@ static Answer of_head(const GPT& model, const IntArray& ids) {
 }
 
 static void check(Find find) {
-  const auto afresh = static_cast<Index>(std::random_device()() % 1000);  // what this verdict says helps no other
+  // A new seed in each run, so an answer cannot just return the numbers that an earlier verdict has shown.
+  const auto afresh = static_cast<Index>(std::random_device()() % 1000);
   for (const Index seed : {Index(1), Index(2), Index(3), Index(4), afresh}) {
     const Generator random(seed);
     const GPT model = copying_model(2 + seed % 2, 3 - seed / 2 % 2, random);

@@ -1,22 +1,22 @@
 // Checks 42: where the answer stands.
 
-// hint: First { } with the Record in it: run clean there, and keep what all blocks gave in a std::vector<Tensor>.
+// hint: First a scope { } with a Record: run clean there, and keep the results of all blocks in a std::vector<Tensor>.
 // hint: For each l and t: const Patch put(model, "*.h." + std::to_string(l) + " at " + std::to_string(t), gave[l]);
-// why: In each row one position counts, until a head carries what stood there to the last one: so one sees it travel.
-// why: Taking out says that a value is needed; patching says more: that it holds what makes these two inputs differ.
-// why: Both inputs are as alike as can be, so that what they share, such as the places, is the same in both runs.
+// why: In each row one position decides. The table shows in which block a head moves its content to the last position.
+// why: Taking out shows that a value is needed. Patching shows more: the value holds the difference of the two inputs.
+// why: The inputs are as alike as can be, so all that they share, such as the places, is the same in both runs.
 #include "examples/exercises/answers/copying_model.h"
 
 namespace of_check {
 using Patched = Tensor(const GPT&, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong);
 
 enum Kind { none, everywhere, here, rise, added, right_alone };
-/// The table, or what is taken for it by mistake, with blocks that are called one by one.
+/// The table, with the mistake `kind`. Calls the blocks one by one instead of using a Patch.
 template <Kind kind>
 static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
   const auto& blocks = model.transformer.h;
   const Index L = std::ssize(blocks), length = clean.shape()[1];
-  std::vector<Tensor> held, gave;  // by each block, or its attention
+  std::vector<Tensor> held, gave;  // the results of each block, and of its attention alone
   for (Tensor x = model.transformer.embed(clean); const TransformerBlock& block : blocks) {
     gave.push_back(block.attn(block.ln_1(x)));
     held.push_back(x = block(x));
@@ -44,7 +44,7 @@ static void check(Patched answer) {
   for (const Index seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     const GPT model = copying_model(3 - seed % 2, 2 + seed / 3, random);
-    const Index k = 1 + seed % 3;  // the position that differs, whose symbol comes next
+    const Index k = 1 + seed % 3;  // the position that differs; its symbol comes next
     const IntArray clean = repeated_rows(1, random).slice(1, 0, n + k);
     IntArray corrupted = clean;
     corrupted.mutate()[k] = (clean.at({0, k}) + 3) % V;

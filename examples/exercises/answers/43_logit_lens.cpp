@@ -1,17 +1,18 @@
 // Checks 43: the logit lens.
 
-// hint: After model(ids), for each l: x is what seen has of "transformer.h.0", with std::to_string(l) instead of the 0.
-// hint: In the loop all.push_back(model.lm_head((*model.transformer.ln_f)(x))), and at the end return stack(all).
-// why: Blocks add to one stream, so that lm_head can read it anywhere: it is trained to read it behind the last alone.
-// why: Where the right answer first comes on top, or does not yet, says which block finds it: no weight needs changing.
-// why: What is there need not be read by the lens: an early block may hold the answer in directions of its own.
+// hint: After model(ids), for each l: x is seen["transformer.h.0"], with std::to_string(l) in place of 0.
+// hint: In the loop, all.push_back(model.lm_head((*model.transformer.ln_f)(x))), and at the end return stack(all).
+// why: All blocks add to one stream, so lm_head can read it behind each block, though it was trained on the last only.
+// why: The first row with the right answer on top shows which block finds the answer, without any change of weights.
+// why: The lens need not see all that is there: an early block may hold the answer in directions of its own.
 #include "examples/exercises/answers/copying_model.h"
 
 namespace of_check {
 using Lens = Tensor(const GPT& model, const IntArray& ids);
 
-/// The lens, with blocks that are called one by one: logits of x before a block and x behind it.
+/// Computes the logits for a block, from x before the block and x behind it.
 using Logits = Tensor(const GPT& model, const Tensor& before, const Tensor& behind);
+/// The lens, with blocks that are called one by one instead of a Record.
 template <Logits* logits>
 static Tensor lens(const GPT& model, const IntArray& ids) {
   std::vector<Tensor> all;
@@ -28,7 +29,7 @@ static Tensor right_logits(const GPT& model, const Tensor&, const Tensor& y) { r
 static void check(Lens answer) {
   for (const Index seed : {1, 2, 3, 4}) {
     const Generator random(seed);
-    GPTConfig llama = GPTConfig::llama().resized(seed, 2, 8);  // with a feed-forward network
+    GPTConfig llama = GPTConfig::llama().resized(seed, 2, 8);  // has feed-forward networks, unlike copying_model()
     llama.vocab_size = V;
     llama.block_size = T;
     const GPT model = seed <= 2 ? copying_model(3, seed + 1, random) : GPT(llama, random);
@@ -81,7 +82,7 @@ Tensor logit_lens(const GPT& model, const IntArray& ids) {
   model(ids);
   std::vector<Tensor> all;
   for (Index l = 0; l < model.config.n_layer; ++l) {
-    const Tensor& x = seen["transformer.h." + std::to_string(l)];
+    const Tensor& x = seen["transformer.h.l"], with std::to_string(l);
     all.push_back(model.lm_head((*model.transformer.ln_f)(x)));
   }
   return stack(all);

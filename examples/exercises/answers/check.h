@@ -1,5 +1,5 @@
-// What checks of exercises share: expectations whose sentences name the mistake, and judge(), which says whether one
-// holds.
+// The functions that the checks of all exercises share: expectations, the table of common mistakes, and judge(), which
+// prints the verdict on an answer.
 #pragma once
 
 #include <cctype>
@@ -11,27 +11,27 @@
 #include "engine/io/files/file.h"
 #include "examples/exercises/exercise.h"
 
-namespace of_check {  // none of these names is in the way of an answer's
+namespace of_check {  // an answer may use the same names outside this namespace
 
-/// Why a check ends: the expectation that fails, what stands there, and one sentence.
+/// Thrown by an expectation that fails. what() is the sentence for the learner.
 struct Wrong : std::runtime_error {
-  std::string at;
-  Tensor got;           // undefined where an expectation has no number
-  real tolerance = 0;   // of what is expected there
-  std::string details;  // stand behind the sentence of a mistake
+  std::string at;       // the name of the expectation, or the name of a mistake in the table
+  Tensor got;           // the value that the answer computed; undefined if the expectation compares no numbers
+  real tolerance = 0;   // up to which another value counts as the same as `got`
+  std::string details;  // appended to the sentence of a mistake
   explicit Wrong(const std::string& sentence, const std::string& at = "", const Tensor& got = {}, real tolerance = 0,
                  const std::string& details = "")
       : std::runtime_error(sentence), at(at), got(got), tolerance(tolerance), details(details) {}
 };
 
-/// Ends the check unless it holds: with the sentence of the mistake that has this name, or else with this sentence.
-/// `details` follow it.
+/// Ends the check unless `holds` is true. `mistake` is the name of a mistake in the table, whose sentence is printed. A
+/// `mistake` that is not in the table is itself the sentence. `details` is appended to the sentence.
 inline void expect(bool holds, const std::string& mistake, const std::string& details = "") {
   if (!holds) throw Wrong(mistake + details, mistake, {}, 0, details);
 }
 
-/// Whether two arrays have one shape, and elements that differ by `tolerance` at most, relative to those above 1. NaN
-/// is equal to NaN.
+/// Whether a and b have the same shape and close elements: |a - b| is at most tolerance * max(1, |b|), and at most 1.
+/// NaN is equal to NaN.
 inline bool close(const Tensor& a, const Tensor& b, real tolerance = 1e-9) {
   if (!a.defined() || !b.defined() || a.shape() != b.shape()) return false;
   const std::vector<real> x = a.to_vector(), y = b.to_vector();
@@ -51,7 +51,8 @@ std::string printed(const T& value) {
   return out.str();
 }
 
-/// `what` is named by the sentence, "your softmax of {1, 2}": shape first, then elements.
+/// Ends the check unless `got` has the shape of `want` and is close to it. The sentence begins with `what`, for example
+/// "my_softmax of {0, -inf, 1}".
 inline void expect_close(const std::string& what, const Tensor& got, const Tensor& want, real tolerance = 1e-9) {
   const auto end = [&](const std::string& sentence) { throw Wrong(what + sentence, what, got, tolerance); };
   if (!got.defined()) end(" is an empty Tensor, which nothing was assigned to.");
@@ -60,7 +61,8 @@ inline void expect_close(const std::string& what, const Tensor& got, const Tenso
   if (close(got, want, tolerance)) return;
   const std::string yours = printed(got.detach()), right = printed(want.detach());
   if (yours != right && got.numel() <= 24) end(" is\n" + yours + "\nbut it should be\n" + right);
-  Index i = 0;  // of many numbers, or of ones that differ in later digits, the first that is wrong
+  // Only the first wrong number is named if there are many numbers, or if the printed digits are all the same.
+  Index i = 0;
   const auto number = [&i](const Tensor& x) { return reshape(x, {-1}).detach().array().select(0, i); };
   while (close(number(got), number(want), tolerance)) ++i;
   std::vector<Index> at;
@@ -80,7 +82,7 @@ inline void expect_close(const std::string& what, double got, double want, real 
   throw Wrong(sentence.str(), what, got, tolerance);
 }
 
-/// The gradient of sum(f(x) * weights) with respect to x: `weights` of one element or of f(x)'s shape.
+/// The gradient of sum(f(x) * weights) with respect to x. `weights` has one element or the shape of f(x).
 inline Tensor gradient(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& weights) {
   const Tensor leaf = Tensor(x.array()).requires_grad_();
   const Tensor y = f(leaf);
@@ -90,7 +92,7 @@ inline Tensor gradient(const std::function<Tensor(const Tensor&)>& f, const Tens
   return leaf.grad();
 }
 
-/// Fails if one of these ops of mote has been used on the way to `y`: the exercise is to write it.
+/// Ends the check if y was computed with one of these ops of mote, because to write such an op is the exercise.
 inline void expect_by_hand(const Tensor& y, const std::vector<std::string>& ops) {
   expect(y.requires_grad(),
          "No gradient reaches an argument: compute the result from it, with ops of mote, and detach nothing.");
@@ -99,8 +101,8 @@ inline void expect_by_hand(const Tensor& y, const std::vector<std::string>& ops)
       expect(name != op, "this calls mote's own " + op + ": write it yourself, of simpler ops.");
 }
 
-/// Whether the code in a file calls this function of mote's, or uses this class: not in a comment or a string, and not
-/// where the file has something of its own by that name.
+/// Whether the code in a file calls the function `name` of mote, or uses the class `name`. Comments and strings do not
+/// count, nor does a function or variable of this name that the file declares itself.
 inline bool uses(const std::string& path, const std::string& name) {
   const std::string text = read_file(path, 1 << 20);
   std::string code = " ";
@@ -126,9 +128,9 @@ inline bool uses(const std::string& path, const std::string& name) {
   return used;
 }
 
-using Check = std::function<void()>;  ///< fails by Wrong, or whatever error the answer ends with
+using Check = std::function<void()>;  ///< throws Wrong, or an exception of the answer itself
 
-/// A mistake that people make: its name, the sentence that is due to it, and wrong programs, each under the check.
+/// A common mistake: its name, the sentence that the learner is told, and checks of wrong programs that make it.
 struct Mistake {
   std::string name, sentence;
   std::vector<Check> programs;
@@ -137,8 +139,9 @@ inline std::vector<Mistake> mistakes;
 inline std::vector<Check> solutions;
 inline const std::string of_example = "That is the answer of the example, whatever is asked.";
 
-/// A row of an exercise's table: a mistake with programs that make it. `Program` is the function that is asked for, or
-/// void() where a program is its own check.
+/// A row of an exercise's table: a mistake with programs that make it. `Program` is the type of the function that the
+/// exercise asks for. If the exercise asks for something else, such as a struct, `Program` is void(), and each program
+/// calls the check itself.
 template <class Program>
 struct Row {
   std::string name, sentence;
@@ -148,7 +151,7 @@ struct Row {
       : name(name), sentence(sentence), programs{static_cast<Program*>(programs)...} {}
 };
 
-/// The table of an exercise, by which verdict() recognises mistakes.
+/// Adds the table of an exercise to `mistakes`, in which verdict() looks for the mistake of an answer.
 struct Table {
   template <class Program, std::size_t n>
   Table(void (*check)(Program*), const Row<Program> (&rows)[n]) {
@@ -163,7 +166,7 @@ struct Table {
             +[](void (*check)()) { check(); }, rows) {}
 };
 
-/// Answers that have to pass.
+/// Adds right answers to `solutions`. All of them have to pass the check.
 struct Right {
   template <class... C>
   explicit Right(C... checks) {
@@ -171,7 +174,7 @@ struct Right {
   }
 };
 
-/// How a check ends; with an empty sentence if the answer is right.
+/// Runs a check and returns how it failed. The sentence is empty if the answer is right.
 inline Wrong end_of(const Check& check) {
   try {
     check();
@@ -186,8 +189,9 @@ inline Wrong end_of(const Check& check) {
   }
 }
 
-/// The sentence that is due to an answer; empty if it is right. An expectation may name the mistake. Otherwise a
-/// mistake is recognised by what its program does: it fails at the same expectation, with the same numbers.
+/// The sentence that the learner is told about an answer, empty if the answer is right. The expectation that fails may
+/// name the mistake. Otherwise a mistake is recognised by its programs, because one of them fails at the same
+/// expectation with the same numbers. If no mistake is recognised, the sentence is that of the expectation.
 inline std::string verdict(const Check& check) {
   const Wrong yours = end_of(check);
   if (yours.at.empty()) return yours.what();
@@ -203,8 +207,8 @@ inline std::string verdict(const Check& check) {
   return yours.what();
 }
 
-/// Whether unsolved fails, solutions pass, and each program of the table is told the sentence of its own mistake. There
-/// are five to seven of them, and the answer of the example.
+/// Whether the check itself is right: the unsolved exercise fails, the solutions pass, and each program of the table is
+/// told the sentence of its own mistake. The table must have five to eight mistakes, each with its own sentence.
 inline bool proved(const Check& yours) {
   std::set<std::string> sentences{""};
   const std::string unsolved = verdict(yours);
@@ -226,11 +230,12 @@ inline bool proved(const Check& yours) {
   return good;
 }
 
-inline constexpr int wrong_answer = 77;  ///< exit code; whatever else ends the program is no verdict
+inline constexpr int wrong_answer = 77;  ///< exit code of a wrong answer; other codes except 0 are no verdict
 
-/// The main() of a check: prints what is wrong, or at the end the word that it was given, so that a program that ends
-/// before that has not passed. "prove": tries the check itself. `by_hand`: functions of mote that do what the exercise
-/// asks for and leave no op of their own (see expect_by_hand) in a graph; `file` must not name them.
+/// The main() of a check. Prints the sentence about a wrong answer. For a right answer it prints the word in argv[1] at
+/// the end, so an answer that exits early does not pass. With the word "prove" it tests the check itself, see proved().
+/// The code in `file` must not use the names in `by_hand`. These are functions and classes of mote that do what the
+/// exercise asks for and that expect_by_hand() cannot find, because a graph has no op of that name.
 inline int judge(int argc, char** argv, const Check& yours, const std::string& file = "",
                  const std::vector<std::string>& by_hand = {}) {
   const std::string word = argc > 1 ? argv[1] : "";
@@ -245,7 +250,7 @@ inline int judge(int argc, char** argv, const Check& yours, const std::string& f
     if (sentence.empty() && uses(file, name)) sentence = "this calls mote's own " + name + ": write it yourself.";
   std::printf("%s\n", sentence.empty() ? word.c_str() : sentence.c_str());
   std::fflush(stdout);
-  std::_Exit(sentence.empty() ? 0 : wrong_answer);  // nothing of the answer's own runs after the verdict
+  std::_Exit(sentence.empty() ? 0 : wrong_answer);  // skips destructors and exit handlers of the answer
 }
 
 }  // namespace of_check

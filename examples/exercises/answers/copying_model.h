@@ -1,4 +1,5 @@
-// A GPT whose weights are written by hand, for checks that look inside: it says again what was said n symbols before.
+// A GPT with weights that are written by hand, for exercises that look inside a model. It repeats the text: the symbol
+// that it predicts is the symbol that stands n positions before the predicted one.
 #pragma once
 
 #include "examples/exercises/answers/check.h"
@@ -6,10 +7,14 @@
 namespace of_check {
 
 constexpr Index V = 8, n = 5, T = 2 * n;
-/// Columns of the vectors: what heads have found, what is said, the symbol and the place, each in one of V or T.
+/// The first columns of the four parts of a token's vector: the symbol that a head has found, the symbol that the model
+/// says, the symbol at the position, and the position. The first three parts have a column for each of V symbols, the
+/// last one a column for each of T positions.
 constexpr Index found = 0, said = V, symbol = 2 * V, place = 3 * V;
 
-/// Makes head i of all look `back` places back, and add `loud` to the column of the symbol that it reads there.
+/// Writes the weights of head i, counted over all layers. The head looks `back` positions back. A larger `sharp` raises
+/// its attention weight there. The head reads a symbol s from the part of the vector that begins at column `from`, and
+/// adds `loud` to the column of symbol (s + shift) % V in the part that begins at column `to`.
 inline void write(const GPT& model, Index i, Index back, double sharp, Index from, Index to, Index shift, double loud) {
   const Index C = model.config.n_embd, H = model.config.n_head, own = i % H * (C / H);
   const SelfAttention& attn = model.transformer.h[i / H].attn;
@@ -23,8 +28,9 @@ inline void write(const GPT& model, Index i, Index back, double sharp, Index fro
   }
 }
 
-/// Of the model that is asked about the head that copies; one that is not heard, though it looks harder at what comes
-/// next; one that says that s + 1 follows s, which is right now and then; and one that hands on what both have found.
+/// Four heads of the model that was made last, counted over all layers. Head [0] copies: it finds the symbol that comes
+/// next. Head [1] attends to that symbol even more, but adds nothing to the vector. Head [2] finds the symbol s + 1 for
+/// each symbol s, which is sometimes right. Head [3] passes the symbols that [0] and [2] have found to the output.
 inline std::vector<Index> heads;
 
 inline GPT copying_model(Index L, Index H, const Generator& random) {
@@ -48,7 +54,7 @@ inline GPT copying_model(Index L, Index H, const Generator& random) {
   return model;
 }
 
-/// Rows [B, T] that repeat their first half, in which s + 1 often follows s.
+/// Rows of symbols [B, T] whose second half repeats the first half. In the first half s + 1 often follows s.
 inline IntArray repeated_rows(Index B, const Generator& random) {
   IntArray ids = randint(0, V, {B, T}, random);
   Index* id = ids.mutate();

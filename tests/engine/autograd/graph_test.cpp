@@ -181,7 +181,7 @@ TEST_CASE("graph: a parameter without a value is named as such") {
       "Parameter(Array::zeros({n}))";
   CHECK(error_of([&] { leaf({1, 2}) * empty; }) == "mul: " + unfilled);
   CHECK(error_of([&] { empty.shape(); }) ==
-        "parameter: " + unfilled + " (or is it a bias that its layer does without?)");
+        "parameter: " + unfilled + " (or is it the bias of a layer that has none?)");
 }
 
 const std::string untracked =

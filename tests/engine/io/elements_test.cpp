@@ -60,13 +60,13 @@ TEST_CASE("elements: what cannot be read, in a sentence") {
   CHECK(array_error(DType::u8, {1}, 17) == "f: tensor 'x': its 1 bytes from byte 17 on go beyond the end at 16");
   CHECK(array_error(DType::u64, {Shape::max_numel}, 8) ==
         "f: tensor 'x': its 4611686018427387904 bytes from byte 8 on go beyond the end at 16");
-  CHECK(array_error(DType::boolean, {2}, 8) == "f: tensor 'x': boolean 0 is neither 0 nor 1");
+  CHECK(array_error(DType::boolean, {2}, 8) == "f: tensor 'x': element 0, a boolean, must be 0 or 1");
   CHECK(array_error(DType::u64, {1}, 8) ==
-        std::string("f: tensor 'x': element 0 of type U64 has no exact equal in ") + (f64 ? "F64" : "F32"));
+        std::string("f: tensor 'x': element 0 of type U64 does not fit exactly into ") + (f64 ? "F64" : "F32"));
   CHECK(array_error(DType::f64, {1}) ==
         (f64 ? "(no error)"
-             : "f: tensor 'x': element 0 of type F64 has no exact equal in F32: use mote_f64, or convert the file "
-               "first"));
+             : "f: tensor 'x': element 0 of type F64 does not fit exactly into F32: use mote_f64, or convert the "
+               "file first"));
   REFUSES(read_ints(source, stored(DType::u64, {1}, 8)));
   REFUSES(read_ints(source, stored(DType::f32, {1})));
   REFUSES(read_mask(source, stored(DType::u8, {1})));

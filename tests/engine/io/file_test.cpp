@@ -105,7 +105,8 @@ TEST_CASE("file: nothing has happened before commit(), and all of it after") {
     file.write(large);
     for (int i = 0; i < 1000; ++i) file.write("12345");
     file.commit();
-    CHECK(error_of([&] { file.commit(); }) == "cannot write '" + path + "': it is finished, or has failed");
+    CHECK(error_of([&] { file.commit(); }) ==
+          "cannot write '" + path + "': commit() was called, or an earlier write failed");
   }
   CHECK(folder.names() == "a");
   const std::string content = get_file(path);

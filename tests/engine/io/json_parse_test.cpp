@@ -75,8 +75,9 @@ TEST_CASE("json: what it does not allow, and where the error points") {
   const std::string value_here = "a value must stand here, not ",
                     name_here = "a name in double quotes must stand here, not ",
                     in_array = "after an item of an array ',' or ']' must follow, not ",
-                    in_object = "after a member of an object ',' or '}' must follow, not ",
-                    after = "after the value there is ", no_zero = "a number must not start with a needless 0",
+                    in_object = "after a member of an object ',' or '}' must follow, not ", unexpected = "unexpected ",
+                    no_zero = "a number must not start with a needless 0",
+                    ended = ": the document has ended here, and only white space may follow",
                     integers = "an integer must be at least -2^63 and below 2^63",
                     range = "the number is beyond the range of a double", end = "the end of the text",
                     half = "the first half of a surrogate pair has no second",
@@ -107,9 +108,9 @@ TEST_CASE("json: what it does not allow, and where the error points") {
       {"{a:1}", "column 2 (byte 1): " + name_here + "'a'"},
       {"{'a':1}", "column 2 (byte 1): " + name_here + "'''"},
       {"'a'", "column 1 (byte 0): " + value_here + "'''"},
-      {"{} x", "column 4 (byte 3): " + after + "'x'"},
-      {"{}" + nul, "column 3 (byte 2): " + after + "byte 0x00"},
-      {"truely", "column 5 (byte 4): " + after + "'l'"},
+      {"{} x", "column 4 (byte 3): " + unexpected + "'x'" + ended},
+      {"{}" + nul, "column 3 (byte 2): " + unexpected + "byte 0x00" + ended},
+      {"truely", "column 5 (byte 4): " + unexpected + "'l'" + ended},
       {"tru", "column 1 (byte 0): " + value_here + "'t'"},
       {"nan", "column 1 (byte 0): " + value_here + "'n'"},
       {"NaN", "column 1 (byte 0): " + value_here + "'N'"},
@@ -128,8 +129,8 @@ TEST_CASE("json: what it does not allow, and where the error points") {
       {"1e", "column 3 (byte 2): a digit must follow the exponent's letter or sign, not " + end},
       {"1e+", "column 4 (byte 3): a digit must follow the exponent's letter or sign, not " + end},
       {"1e+-1", "column 4 (byte 3): a digit must follow the exponent's letter or sign, not '-'"},
-      {"1e1.5", "column 4 (byte 3): " + after + "'.'"},
-      {"0x10", "column 2 (byte 1): " + after + "'x'"},
+      {"1e1.5", "column 4 (byte 3): " + unexpected + "'.'" + ended},
+      {"0x10", "column 2 (byte 1): " + unexpected + "'x'" + ended},
       {"18446744073709551616", "column 1 (byte 0): " + integers},
       {"-9223372036854775809", "column 1 (byte 0): " + integers},
       {"[" + std::string(5000, '9') + "]", "column 2 (byte 1): " + integers},
@@ -158,9 +159,9 @@ TEST_CASE("json: what it does not allow, and where the error points") {
       {"\"\xed\xa0\x80\"", "column 2 (byte 1): " + utf8},
       {"\"\xf4\x90\x80\x80\"", "column 2 (byte 1): " + utf8},
       // names
-      {R"({"a":1,"b":2,"a":3})", "column 14 (byte 13): the name a occurs twice in an object"},
-      {R"({"a":1,"\u0061":3})", "column 8 (byte 7): the name a occurs twice in an object"},
-      {R"({"":1,"":1})", "column 7 (byte 6): the name \"\" occurs twice in an object"},
+      {R"({"a":1,"b":2,"a":3})", "column 14 (byte 13): the name 'a' occurs twice in an object"},
+      {R"({"a":1,"\u0061":3})", "column 8 (byte 7): the name 'a' occurs twice in an object"},
+      {R"({"":1,"":1})", "column 7 (byte 6): the name '' occurs twice in an object"},
       {R"({"a\u0000b":1})", "column 2 (byte 1): a name must not hold U+0000"},
       {"{\"a\x01\":1}", "column 4 (byte 3): " + control + "01"},
   };
@@ -199,10 +200,10 @@ TEST_CASE("json: many names and long ones") {
   const std::string name(1'000'000, 'x');
   CHECK(JsonPlace(parse_json("{\"" + name + "\":1}")).members()[0].name == name);
   const std::string twice = error("{\"" + name + "\":1,\"" + name + "\":2}");
-  CHECK(twice.ends_with("the name \"" + std::string(80, 'x') + "...\" occurs twice in an object"));
+  CHECK(twice.ends_with("the name '" + std::string(80, 'x') + "...' occurs twice in an object"));
   const std::string fits = std::string(79, 'x') + "\xc3\xa9";
-  CHECK(error("{\"" + fits + "\":1,\"" + fits + "\":2}")
-            .ends_with("the name \"" + fits + "\" occurs twice in an object"));
+  CHECK(
+      error("{\"" + fits + "\":1,\"" + fits + "\":2}").ends_with("the name '" + fits + "' occurs twice in an object"));
 }
 
 TEST_CASE("json: a text cut anywhere is refused, and one with any bit flipped is refused or writes what it reads") {

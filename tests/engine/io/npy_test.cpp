@@ -196,7 +196,7 @@ TEST_CASE("npy: foreign and malformed files") {
         header + "fortran_order must be a boolean, not an integer");
   CHECK(with("{'descr': '|u1', 'shape': (2,), }\n") == header + "fortran_order is missing");
   CHECK(with("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n") ==
-        header + "line 1, column 18 (byte 17): the name descr occurs twice in an object");
+        header + "line 1, column 18 (byte 17): the name 'descr' occurs twice in an object");
   CHECK(with("{'descr': '|u1', 'extra': 1, 'fortran_order': False, 'shape': (2,), }\n") ==
         header + "extra is none of descr, fortran_order, shape");
   CHECK(with("{'descr': '|u1' 'shape': (2,), }\n").starts_with(header + "line 1, column 17 (byte 16): "));
@@ -231,7 +231,7 @@ TEST_CASE("npy: files") {
   CHECK(same_bits(load_npy<Array>(path), x));
   CHECK(read_file(path, 1 << 20) == npy_bytes(x));
   CHECK(error_of([&] { load_npy<IntArray>(path); }) ==
-        path + ": the file holds floats, an Array, not integers, an IntArray");
+        path + ": the file holds floats (an Array), not integers (an IntArray)");
   REFUSES(save_npy(path, Array()));
   REFUSES(save_npy(path + "/no/folder", Array()));
   CHECK(same_bits(load_npy<Array>(path), x));

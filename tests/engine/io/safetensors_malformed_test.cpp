@@ -116,7 +116,8 @@ TEST_CASE("safetensors, malformed: JSON") {
               {std::string("\0{}", 3), begin},
               {"{} \t\r\n", accepted},
               {"{", at + "2 (byte 1): a name in double quotes must stand here, not the end of the text"},
-              {"{}x", at + "3 (byte 2): after the value there is 'x'"},
+              {"{}x", at + "3 (byte 2): unexpected 'x'"
+                           ": the document has ended here, and only white space may follow"},
               {"{'a':1}", at + "2 (byte 1): a name in double quotes must stand here, not '''"},
               {"{\"a\xff\":" + value + "}", at + "4 (byte 3): the text is not UTF-8"},
               {R"({"\u0000":)" + value + "}", at + "2 (byte 1): a name must not hold U+0000"},
@@ -145,7 +146,7 @@ TEST_CASE("safetensors, malformed: the fields of a tensor") {
        {tensor(R"("dtype":8,"shape":[8],"data_offsets":[0,8])"), in_t + "dtype must be a string, not an integer"},
        {tensor(R"("dtype":"F4","shape":[16],"data_offsets":[0,8])"), accepted},
        {tensor(R"("dtype":"F4","shape":[15],"data_offsets":[0,8])"),
-        t + "its 15 elements of 4 bits do not end with a byte"},
+        t + "its 15 elements of 4 bits must fill whole bytes"},
        {tensor(R"("dtype":"C64","shape":[],"data_offsets":[0,8])"), accepted},
        {shaped("null"), in_t + "shape must be an array, not null"},
        {shaped("[\"2\"]"), in_t + "shape[0] must be an integer, not a string"},
@@ -178,14 +179,14 @@ TEST_CASE("safetensors, malformed: offsets") {
                 {placed("[0,7]"), t + "its 7 bytes do not fit [8] elements of type U8, which take 8"},
                 {placed("[1,9]"), t + after(1, 0, gap)},
                 {many({{0, 8}}), accepted},
-                {many({{0, 4}}), "f: 4 bytes follow the last tensor"},
+                {many({{0, 4}}), "f: the file must end with the last tensor, but more bytes follow: 4"},
                 {many({{0, 9}}), "f: the file is cut off: the tensors need 9 bytes, the file has 8"},
                 {many({{0, 3}, {4, 8}}), b + after(4, 3, gap)},
                 {many({{0, 5}, {4, 8}}), b + after(4, 5, overlap)},
                 {many({{0, 8}, {2, 2}}), b + after(2, 8, overlap)},
                 {many({{0, 0}, {0, 4}, {4, 4}, {4, 4}, {4, 8}, {8, 8}}), accepted},
                 {many({{4, 8}, {4, 4}, {8, 8}, {0, 4}, {0, 0}}), accepted},
-                {file_with("{}", "12345678"), "f: 8 bytes follow the last tensor"}});
+                {file_with("{}", "12345678"), "f: the file must end with the last tensor, but more bytes follow: 8"}});
 }
 
 TEST_CASE("safetensors, malformed: floods, in bounded memory; in a time that grew with their square it would not end") {
@@ -197,7 +198,7 @@ TEST_CASE("safetensors, malformed: floods, in bounded memory; in a time that gre
   std::string keys = "{\"__metadata__\":{";
   for (std::size_t i = 0; i < n; ++i) keys += "\"a\":1,";
   CHECK(bounded_error(file_with(keys)) ==
-        "f: header: line 1, column 24 (byte 23): the name a occurs twice in an object");
+        "f: header: line 1, column 24 (byte 23): the name 'a' occurs twice in an object");
   const std::string name(n, 'x'), part(80, 'x');
   CHECK(bounded_error(file_with("{\"" + name + "\":1}")) ==
         "f: tensor '" + part + "...' must be an object, not an integer");

@@ -201,7 +201,7 @@ TEST_CASE("torch files: what mote does not read stays opaque, and takes nothing 
   CHECK(same_bits(floats(at(x, "attribute")), array({1}, {1.5})));
   const std::string third = class_of(at(x, "third"));
   CHECK(third.starts_with(f64 ? "torch.Tensor" : "torch.Tensor of torch.DoubleStorage ("));
-  CHECK((third.find("has no exact equal in F32") != std::string::npos) != f64);
+  CHECK((third.find("does not fit exactly into F32") != std::string::npos) != f64);
 
   const TorchDict& keys = std::get<TorchDict>(at(x, "keys").value);
   REQUIRE(keys.items.size() == 6);
@@ -319,9 +319,9 @@ TEST_CASE("torch file: pickles that ask for what is no plain value") {
   CHECK(object(subclass + subclass.substr(0, subclass.size() - 1) + "ca\nB\n)}tR") == "a.B");
   CHECK(pickle_error("ctorch\nFloatStorage\n\n").find("opcode 0x0a") != std::string::npos);
   CHECK(pickle_error("ctorch\nSize") == "x.pt: the pickle is cut off");
-  const std::string kind = "x.pt: the pickle has a value of the wrong kind",
-                    container = "x.pt: the pickle has a container of the wrong kind",
-                    missing = "x.pt: the pickle takes a value from an empty stack";
+  const std::string kind = "x.pt: the pickle is damaged: it has a value of the wrong kind",
+                    container = "x.pt: the pickle is damaged: it has a container of the wrong kind",
+                    missing = "x.pt: the pickle is damaged: it takes a value from an empty stack";
   for (const std::string& pickle : {"NQ"s, "NNa"s, "K\1)R"s, "NN)\x87Q"s})
     CHECK(pickle_error(pickle).starts_with("x.pt: the pickle "));
   CHECK(pickle_error("K\1)R") == kind);
@@ -421,7 +421,7 @@ TEST_CASE("torch file: tensors that do not fit their storage") {
   CHECK(pickle_error(tensor_pickle(4, 0, {1}, {1}, "Float"), {four + "x"}).find("checksum") != std::string::npos);
   CHECK(pickle_error(tensor_pickle(4, 0, {1}, {1})) == "x.pt: the archive has no member data/0: torch.save writes one");
   CHECK(pickle_error(tensor_pickle(2, 0, {2}, {1}, "Bool"), {"\1\2"}) ==
-        "x.pt: member 'a/data/0': boolean 1 is neither 0 nor 1");
+        "x.pt: member 'a/data/0': element 1, a boolean, must be 0 or 1");
   const std::string third("\x55\x55\x55\x55\x55\x55\xd5\x3f", 8);
   const std::string of_third = class_of(parsed(with_pickle(tensor_pickle(1, 0, {}, {}, "Double"), {third})));
   CHECK((of_third == "torch.Tensor") == f64);

@@ -110,11 +110,15 @@ TEST_CASE("zip: numbers of 64 bits") {
     const std::string what = "x.zip: member 'a'";
     CHECK(error(with(bytes, wide, big, 8)).starts_with(what + " is compressed or encrypted"));
     CHECK(error(with(with(bytes, wide, big, 8), wide + 8, big, 8)) ==
-          what + ": its " + std::to_string(big) + " bytes go beyond the directory at 69");
-    CHECK(error(with(bytes, wide + 16, big, 8)) == what + " does not begin at byte " + std::to_string(big));
+          what + ": the archive is damaged: the member's " + std::to_string(big) +
+              " bytes from byte 64 on go beyond byte 69, where the directory begins");
+    CHECK(error(with(bytes, wide + 16, big, 8)) ==
+          what + ": the archive is damaged: its directory says that the member begins at byte " + std::to_string(big) +
+              ", where no member begins");
     for (const std::size_t field : {40u, 48u}) CHECK_SENTENCE(error(with(bytes, end64 + field, big, 8)));
     CHECK(error(with(bytes, end64 + 56 + 8, big, 8)) ==
-          "x.zip: there is no end record of zip64 at byte " + std::to_string(big));
+          "x.zip: the archive is damaged: its zip64 locator says that the end record begins at byte " +
+              std::to_string(big) + ", where there is none");
   }
   CHECK(error(with(bytes, wide - 2, 0xffff, 2)) == "(no error)");  // a field that ends with all fields
   CHECK_SENTENCE(error(with(bytes, wide - 4, 2, 2)));              // no field of zip64

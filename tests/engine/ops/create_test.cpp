@@ -33,12 +33,13 @@ TEST_CASE("tensor: vectors, nested or not, give what brace lists give") {
 
 TEST_CASE("tensor: lists of unequal lengths or depths") {
   const auto says = [](const Nested<double>& list) { return error_of([&] { tensor(list); }); };
-  const std::string unequal = "tensor: lists of unequal lengths: the first entries give shape ";
-  CHECK(says({{1, 2}, {3}}) == unequal + "[2, 2]");
-  CHECK(says({{1, 2}, 3}) == unequal + "[2, 2]");
-  CHECK(says({1, {}}) == unequal + "[2]");
-  CHECK(says({1, {2, 3}}) == unequal + "[2]");
-  CHECK(says(std::vector<std::vector<float>>{{1, 2}, {3}}) == unequal + "[2, 2]");
+  const std::string unequal = "tensor: the lists must have equal lengths: the first ones make the shape ",
+                    later = ", which a later one does not fit";
+  CHECK(says({{1, 2}, {3}}) == unequal + "[2, 2]" + later);
+  CHECK(says({{1, 2}, 3}) == unequal + "[2, 2]" + later);
+  CHECK(says({1, {}}) == unequal + "[2]" + later);
+  CHECK(says({1, {2, 3}}) == unequal + "[2]" + later);
+  CHECK(says(std::vector<std::vector<float>>{{1, 2}, {3}}) == unequal + "[2, 2]" + later);
 }
 
 TEST_CASE("tensor: of indices and of masks") {
@@ -74,7 +75,7 @@ TEST_CASE("linspace") {
   for (const double far : {static_cast<double>(inf), static_cast<double>(nan)}) REFUSES(linspace(0, far, 3));
   CHECK(error_of([&] {
           linspace(-static_cast<double>(most), static_cast<double>(most), 3);
-        }).ends_with(" is not finite"));
+        }).ends_with(" must be finite"));
 }
 
 TEST_CASE("arange") {

@@ -25,7 +25,7 @@ TEST_CASE("layer_norm") {
              {.required = 1,
               .empty = {Array::zeros({0, n}), weight, bias},
               .error = [] { layer_norm(zeros_of(2, 3), zeros_of(2)); },
-              .error_text = "layer_norm: weight [2] does not fit the last axis of x [2, 3]"});
+              .error_text = "layer_norm: weight [2] does not fit x [2, 3]: for x [..., C] it must be [C]"});
     check_op("layer_norm", [](In t) { return layer_norm(t[0], t[1]); }, layer_oracle, {x, weight},
              {.required = 1, .empty = {Array::zeros({3, 0}), Array::zeros({0})}});
     check_op("layer_norm", [](In t) { return layer_norm(t[0]); }, layer_oracle, {x});
@@ -47,7 +47,7 @@ TEST_CASE("rms_norm") {
              {.required = 1,
               .empty = {Array::zeros({0, n}), weight},
               .error = [] { rms_norm(zeros_of(2, 3), zeros_of(2)); },
-              .error_text = "rms_norm: weight [2] does not fit the last axis of x [2, 3]"});
+              .error_text = "rms_norm: weight [2] does not fit x [2, 3]: for x [..., C] it must be [C]"});
     check_op("rms_norm", [](In t) { return rms_norm(t[0]); }, rms_oracle, {random_array({4, n}, 1, -size, size)});
   }
 }

@@ -39,7 +39,8 @@ TEST_CASE("graph picture: values and gradients, as far as there are any") {
   CHECK_THROWS_WITH(graph_svg(e),
                     "graph_svg: backward() has consumed this graph: draw it before, or let a GraphRecorder "
                     "see its ops");
-  CHECK_THROWS_WITH(graph_svg(c.detach()), "graph_svg: no graph: nothing here requires a gradient");
+  CHECK_THROWS_WITH(graph_svg(c.detach()),
+                    "graph_svg: the result has no graph: nothing that it was computed from requires a gradient");
   b.zero_grad();
   CHECK(graph_diagram(e, &seen).boxes[2].lines.size() == 4);
 }
@@ -148,7 +149,8 @@ TEST_CASE("diagram: no box hides another, every arrow ends at the top of a box, 
 }
 
 TEST_CASE("diagram: as DOT") {
-  CHECK_THROWS_WITH(diagram_svg({{{{"a"}, ""}}, {{0, 0}}, {}}), "diagram_svg: an arrow from box 0 to box 0");
+  CHECK_THROWS_WITH(diagram_svg({{{{"a"}, ""}}, {{0, 0}}, {}}),
+                    "diagram_svg: the arrow from box 0 to box 0 must lead to a later one of the boxes");
   CHECK(diagram_dot({{{{"a \"b\" \\", "[2]"}, "#ffffff"}, {{"c"}, "#dddddd"}}, {{0, 1}, {0, 1}}, {}}) ==
         "digraph {\n  node [shape=box style=\"rounded,filled\"]\n"
         "  n0 [fillcolor=\"#ffffff\" label=\"a \\\"b\\\" \\\\\\n[2]\"]\n  n1 [fillcolor=\"#dddddd\" label=\"c\"]\n"

@@ -51,14 +51,16 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
   const Tensor x = leaf({1, 2});
   const auto back = [&](auto rule) { return error_of([&] { sum(custom("mine", x, rule)).backward(); }); };
   CHECK(back([](const Array&, Grads& dx) { dx.add(0, Array::zeros({3})); }) ==
-        "mine: shape [2] does not broadcast to [3]");
-  CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) == "mine: shape [2] does not broadcast to []");
-  CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) == "mine: the rule asks for input 1, but the op has 1");
+        "mine: [3] cannot be summed to [2]: the target must broadcast to [3]");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) ==
+        "mine: [] cannot be summed to [2]: the target must broadcast to []");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) ==
+        "mine: the backward rule asks for input 1 (counted from 0), but the number of inputs is 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
-        "mine: the rule asks for input 9, but the op has 1");
+        "mine: the backward rule asks for input 9 (counted from 0), but the number of inputs is 1");
   const std::string nothing = ", which requires a gradient: it must call dx.add(";
   CHECK(back([](const Array&, Grads&) {}) ==
-        "mine: the rule sends nothing to input 0" + nothing + "0, ...), if need be with zeros");
+        "mine: the backward rule sends nothing to input 0" + nothing + "0, ...), if need be with zeros");
   const Tensor z = leaf({3, 4});
   const auto second = [&](const Tensor& b) {
     return error_of([&] {
@@ -66,7 +68,7 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
       op.record(x.array(), [](const Array&, Grads& dx) { dx.add(0, Array::zeros({2})); }).backward(x.array());
     });
   };
-  CHECK(second(z).starts_with("pair: the rule sends nothing to input 1" + nothing + "1, ...)"));
+  CHECK(second(z).starts_with("pair: the backward rule sends nothing to input 1" + nothing + "1, ...)"));
   CHECK(second(z.detach()) == "(no error)");
   CHECK(x.grad().to_vector() == std::vector<real>{0, 0});
 }

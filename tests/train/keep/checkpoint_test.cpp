@@ -234,8 +234,8 @@ TEST_CASE("checkpoint: the file says which mote wrote it, and one over the other
   CHECK(get_file(MOTE_SOURCE_DIR "/CMakeLists.txt").find(release) != std::string::npos);
   CHECK(*file.find_metadata("mote.real") == (wide ? "double" : "float"));
   save_safetensors(path, {}, {{"mote.checkpoint", "1"}, {"mote.real", wide ? "float" : "double"}, {"step", "5"}});
-  CHECK(error_of([&] { run.load(path); }) == "checkpoint: " + path + " was saved by a mote over " +
-                                                 (wide ? "float" : "double") + ", and this one is over " +
+  CHECK(error_of([&] { run.load(path); }) == "checkpoint: " + path + " was saved in numbers of type " +
+                                                 (wide ? "float" : "double") + ", but this mote computes in " +
                                                  (wide ? "double" : "float"));
   CHECK(step == 4);
 }

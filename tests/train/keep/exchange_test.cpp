@@ -103,20 +103,21 @@ TEST_CASE("exchange: AdamW's state by rows has numbers in the table's order, eac
   }
   moment(2) = {Array::zeros({24, 25})};
   REFUSES(set_torch_optimizer_state(optimizer, there, names));
-  const auto uneven = [](const std::string& name) {
-    return "torch: parts of " + name + " had different numbers of steps";
+  const auto uneven = [](const std::string& name, const std::string& who) {
+    return "torch: parts of " + name + " have had different numbers of steps, but " + who +
+           " keeps one number for all of them";
   };
   moment(2) = {Array::zeros({24, 24})};
   std::get<TorchDict>(all.items[3].value.value).items[0].value = {Index(3)};
   CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
-        uneven("transformer.h.0.attn.c_attn.weight"));
+        uneven("transformer.h.0.attn.c_attn.weight", "mote"));
   all.items.erase(all.items.begin() + 3);
   REFUSES(set_torch_optimizer_state(optimizer, there, names));
   CHECK(optimizer.state().arrays.size() == state.arrays.size());
   OptimizerState half = state;
   half.counts["transformer.h.0.ln_1.bias.step"] = 1;
   CHECK(error_of([&] { torch_optimizer_state(half, optimizer.groups(), {}, names); }) ==
-        uneven("transformer.h.0.ln_1"));
+        uneven("transformer.h.0.ln_1", "torch"));
 }
 
 TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go on in every bit") {
@@ -182,7 +183,7 @@ TEST_CASE("exchange: another trainer's AdamW is read by its list of parameters; 
         "torch: the optimizer has parameter 0 twice");
   CHECK(changed([&](TorchValue& s) {
           entries(s).push_back({Index(77), entries(s)[0].value});
-        }) == "torch: the optimizer has a state 77 that is of no parameter");
+        }) == "torch: the optimizer has a state of parameter 77, which no group lists");
   CHECK(changed([&](TorchValue& s) {
           auto& first = std::get<TorchDict>(entries(s)[0].value.value).items;
           first.erase(first.begin() + 1);

@@ -114,7 +114,7 @@ TEST_CASE("folder: a log continues after a byte position") {
     log.append("five");
   }
   CHECK(get_file(path) == "one\ntwo\nfive\n");
-  CHECK(error_of([&] { LogFile(path, 100); }) == "cannot continue '" + path + "' after byte 100: it has 13");
+  CHECK(error_of([&] { LogFile(path, 100); }) == "cannot continue '" + path + "' after byte 100: it has only 13 bytes");
   CHECK(get_file(path) == "one\ntwo\nfive\n");
   CHECK(error_of([&] { LogFile(folder.path("none"), 1); }) ==
         "cannot continue '" + folder.path("none") + "': No such file or directory");

@@ -210,7 +210,7 @@ TEST_CASE("DataLoader: errors, and no rows") {
   CHECK(made(3, {.batch_size = 0}) == "data_loader: batch_size 0 must be at least 1");
   CHECK(made(3, {.batch_size = -1}) == "data_loader: batch_size -1 must be at least 1");
   CHECK(made(-1, {}) == "data_loader: dataset_size -1 must be at least 0");
-  CHECK(made(0, {.shuffle = true}) == "data_loader: there are no rows to shuffle");
+  CHECK(made(0, {.shuffle = true}) == "data_loader: dataset_size 0 must be at least 1 for shuffle and replacement");
   REFUSES(DataLoader(3, {.shuffle = true}));
   const DataLoader none(0, {.batch_size = 2}, random);
   CHECK(none.size() == 0);

@@ -115,7 +115,7 @@ TEST_CASE("AveragedWeights: the averages, and the weights again to the bit, also
     CHECK(m.a.value().at({1}) == 2);
     m.a.mutate()[0] = 9;  // is lost
     REFUSES(const AveragedWeights twice(ema));
-    const std::string in_use = "EMA: the model has its averaged weights: end AveragedWeights first";
+    const std::string in_use = "EMA: the model has its averaged weights now: end the scope of AveragedWeights first";
     CHECK(error_of([&] { ema.update(); }) == in_use);
     CHECK(error_of([&] { ema.averages(); }) == in_use);
   }

@@ -394,18 +394,20 @@ std::string first_nan(bool backward) {
 TEST_CASE("fit: the first NaN names op, layer and step, forward and backward, and on request what led to it") {
   {
     const Setting on("MOTE_CHECK", "finite");
-    CHECK(first_nan(false) == "div: the result has a NaN: ([2], []) -> [2] (in h.1) at step 37");
-    CHECK(
-        first_nan(true) ==
-        "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy has shape [2]) (in h.1) at step 37");
+    CHECK(first_nan(false) ==
+          "div: the result has a NaN, but no input has one: shapes ([2], []) -> [2] (in h.1) at step 37");
+    CHECK(first_nan(true) ==
+          "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy, the gradient of the result, has "
+          "shape [2]) (in h.1) at step 37");
   }
   const Setting on("MOTE_DEBUG", "origin");
-  CHECK(first_nan(false) ==
-        "div: the result has a NaN: ([2], []) -> [2]; input 0 is from mul (in h.1) <- tanh (in h.1) <- mul (in h.1) <- "
-        "div (in h.0) (in h.1) at step 37");
+  CHECK(
+      first_nan(false) ==
+      "div: the result has a NaN, but no input has one: shapes ([2], []) -> [2]; input 0 is from mul (in h.1) <- tanh "
+      "(in h.1) <- mul (in h.1) <- div (in h.0) (in h.1) at step 37");
   CHECK(first_nan(true) ==
-        "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy has shape [2]) (in h.1); input 0 is "
-        "from mul "
+        "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy, the gradient of the result, has "
+        "shape [2]) (in h.1); input 0 is from mul "
         "(in h.1) <- exp (in h.1) <- tanh (in h.1) <- mul (in h.1); dy is from add (in h.1) <- sum (in Bad) at step "
         "37");
 }

@@ -160,7 +160,7 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
       {{.lr_decay_iters = -2}, "lr_decay_iters -2 must be at least 0"},
       {{.grad_clip = -1}, "grad_clip -1 must be at least 0"},
       {{.eval_interval = -1}, "eval_interval -1 must be at least 0"},
-      {{.eval_iters = 0}, "eval_iters 0 must be at least 1, and at most 10000000 sequences in batches of 64"}};
+      {{.eval_iters = 0}, "eval_iters 0 must be 1 to 156250: at most 10000000 sequences, in batches of 64"}};
   for (const auto& [recipe, text] : refused)
     CHECK(error_of([&, wrong = recipe] { fit_options(wrong); }) == "recipe: " + text);
 }

@@ -103,7 +103,7 @@ TEST_CASE("schedules: errors") {
   CHECK_THROWS_WITH_AS(learning_rate(ScheduleKind::cosine, 0, {.warmup_steps = 6, .total_steps = 5}),
                        "learning_rate: warmup_steps 6 must be at most total_steps 5", Error);
   CHECK_THROWS_WITH_AS(learning_rate(ScheduleKind::wsd, 0, {.warmup_steps = 2, .total_steps = 5}),
-                       "learning_rate: decay_steps -1 must be given and at least 0", Error);
+                       "learning_rate: decay_steps must be given and at least 0, not -1", Error);
   CHECK_THROWS_WITH_AS(learning_rate(ScheduleKind::wsd, 0, {.warmup_steps = 2, .total_steps = 5, .decay_steps = 4}),
                        "learning_rate: decay_steps 4 must be at most the 3 steps after the warm-up", Error);
   CHECK_THROWS_WITH_AS(learning_rate(ScheduleKind::cosine, 0, {.max_lr = 1, .min_lr = 2, .total_steps = 5}),

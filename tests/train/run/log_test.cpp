@@ -67,7 +67,8 @@ TEST_CASE("run log: an evaluation's line; texts may hold quotes, new lines, cont
   CHECK(log_line(read[0]) == line);
   report.heads = {{}};
   put_file(folder.path("e"), log_line(report) + "\n");
-  CHECK(error_of([&] { read_evaluations(folder.path("e")); }) == folder.path("e") + " line 1: heads[0] has no heads");
+  CHECK(error_of([&] { read_evaluations(folder.path("e")); }) ==
+        folder.path("e") + " line 1: heads[0] must have at least one head");
 }
 
 }  // namespace

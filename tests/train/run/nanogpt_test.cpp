@@ -135,10 +135,12 @@ TEST_CASE("run state: nanoGPT's file as its trainer reads it, and one that its t
     return error_of([&] { nanogpt_state(copy, again, nanogpt_names(again), *fresh); });
   };
   CHECK(with_option("eps", {1e-8}) == "(no error)");
-  CHECK(with_option("eps", {1e-6}) == "torch: the optimizer has eps 1e-06, and mote's has 1e-08");
+  CHECK(with_option("eps", {1e-6}) ==
+        "torch: the checkpoint's optimizer has eps 1e-06, but that of a run of mote is 1e-08");
   CHECK(with_option("betas", {TorchList{{{0.5}, {0.999}}, true}})
-            .starts_with("torch: the optimizer has beta1 0.5, and the config 0.9"));
-  CHECK(with_option("weight_decay", {0.25}).starts_with("torch: the optimizer has weight_decay 0.25, and the config "));
+            .starts_with("torch: the checkpoint's optimizer has beta1 0.5, but its config 0.9"));
+  CHECK(with_option("weight_decay", {0.25})
+            .starts_with("torch: the checkpoint's optimizer has weight_decay 0.25, but its config "));
 
   Recipe sgd = recipe(7);
   sgd.optimizer = OptimizerKind::sgd;

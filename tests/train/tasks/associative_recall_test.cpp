@@ -66,11 +66,12 @@ TEST_CASE("associative recall task: rows ask every key, and each comes last now 
 }
 
 TEST_CASE("associative recall task: what it refuses") {
-  check_refused("associative_recall",
-                {{{{"keys", "3"}}, "AssociativeRecallTask: keys 3 must be pairs 4 to 1000000"},
-                 {{{"values", "1"}}, "AssociativeRecallTask: values 1 must be 2 to 1000000"},
-                 {{{"pairs", "0"}}, "AssociativeRecallTask: pairs 0 must be 1 to 1000000"},
-                 {{{"length", "11"}}, "AssociativeRecallTask: length 11 must be at least 3 pairs, 12"}});
+  check_refused(
+      "associative_recall",
+      {{{{"keys", "3"}}, "AssociativeRecallTask: keys 3 must be at least pairs 4, and at most 1000000"},
+       {{{"values", "1"}}, "AssociativeRecallTask: values 1 must be 2 to 1000000"},
+       {{{"pairs", "0"}}, "AssociativeRecallTask: pairs 0 must be 1 to 1000000"},
+       {{{"length", "11"}}, "AssociativeRecallTask: length 11 must be at least 12, 3 for each of the pairs"}});
 }
 
 }  // namespace

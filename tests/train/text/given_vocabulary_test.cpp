@@ -109,7 +109,7 @@ TEST_CASE("text task: documents of several lines, between separators") {
   CHECK(place.error(o).find("give one of them") != std::string::npos);
   o.lines = false;
   put_file(place.text, "a\nb");
-  CHECK(place.error(o) == "text has 1 document: some must be held out");
+  CHECK(place.error(o) == "text has 1 document: at least 2 different ones are needed, to hold one out");
 }
 
 TEST_CASE("text task: a given vocabulary keeps its ids, whatever the text has") {
@@ -129,7 +129,7 @@ TEST_CASE("text task: a given vocabulary keeps its ids, whatever the text has") 
   CHECK(wide.text(Ids{1, 63}) == "a\ufffd");
   CHECK(wide.word(63) == "\\xff");
   o.vocab_size = 3;
-  CHECK(place.error(o) == "meta.pkl has 4 tokens, and vocab_size 3 is fewer");
+  CHECK(place.error(o) == "vocab_size 3 must be at least 4, the number of tokens of meta.pkl");
   o.vocab_size.reset();
 
   put_file(place.text, Place::repeated("abc", 20));
@@ -150,7 +150,7 @@ TEST_CASE("text task: a given vocabulary keeps its ids, whatever the text has") 
   CHECK(
       place.error(place.options(place.folder.path("empty"))).starts_with("empty has no vocabulary: no tokenizer.json"));
   put_file(place.folder.path("meta.pkl"), detail::pickled({TorchDict{}}));
-  CHECK(place.error(o) == "meta.pkl has no dict itos, as nanoGPT's meta.pkl of characters has");
+  CHECK(place.error(o) == "meta.pkl has no dict 'itos', which nanoGPT's meta.pkl of characters needs");
 }
 
 TEST_CASE("text task: the vocabulary of a run, from its folder or a checkpoint") {
@@ -197,18 +197,18 @@ TEST_CASE("text task: nanoGPT's folder of tokens") {
   CHECK(TextTask(o, task.state()).data().train.ids == task.data().train.ids);
 
   put_tokens("val.bin", {2, 1, 1});
-  CHECK(place.error(o, task.state()) == "data has not the tokens that the run began with");
+  CHECK(place.error(o, task.state()) == "data does not have the tokens that the run began with");
   put_tokens("val.bin", {2, 3});
-  CHECK(place.error(o) == "data/val.bin: token 1 is 3, and the vocabulary has 3");
+  CHECK(place.error(o) == "data/val.bin: token 1 is 3, but the ids of the vocabulary are 0 to 2");
   o.tokenizer = data + "/meta.pkl";
   o.vocab_size = 8;
   CHECK(place.error(o) == "(no error)");
   put_file(data + "/val.bin", "abc");
-  CHECK(place.error(o) == "data/val.bin has 3 bytes: tokens have two each");
+  CHECK(place.error(o) == "data/val.bin has 3 bytes, but must have two for each token, and at least one token");
   o.tokenizer = "char";
   o.vocab_size.reset();
   o.lines = true;
-  CHECK(place.error(o).find("no documents: without val, lines and separator") != std::string::npos);
+  CHECK(place.error(o).find("no documents: leave out val, lines and separator") != std::string::npos);
   o.lines = false;
   o.tokenizer = "bpe";
   CHECK(place.error(o).find("bpe is made from a text") != std::string::npos);

@@ -101,9 +101,9 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
   const Files good;
   CHECK(good.error() == "(no error)");
   CHECK(with([](Files& f) { f.merges.push_back("ab ab"); }) ==
-        "merges.txt: line 4: 'abab', the product, is not in the vocabulary");
+        "merges.txt: line 4: 'abab', which the merge makes, is not in the vocabulary");
   CHECK(with([](Files& f) { f.merges.push_back("ab xyz"); }) == "merges.txt: line 4: 'xyz' is not in the vocabulary");
-  CHECK(with([](Files& f) { f.merges.push_back("a b"); }) == "merges.txt: line 4: 'a b' is also merges.txt: line 2");
+  CHECK(with([](Files& f) { f.merges.push_back("a b"); }) == "merges.txt: line 4: 'a b' repeats merges.txt: line 2");
   CHECK(with([](Files& f) { f.merges.push_back("ab"); }) ==
         "merges.txt: line 4: 'ab' must be two tokens with a space between them");
   CHECK(with([](Files& f) { f.merges.push_back("a  b"); }) ==
@@ -112,21 +112,27 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
         "merges.txt: line 2: '' must be two tokens with a space between them");
   CHECK(with([](Files& f) { f.merges.push_back(std::string("<|endoftext|> a")); }) ==
         "merges.txt: line 4: '<|endoftext|>' is not in the vocabulary");
-  CHECK(with([](Files& f) { f.merges.clear(); }) == "merges.txt: has no merges");
+  CHECK(with([](Files& f) { f.merges.clear(); }) == "merges.txt must have at least one merge");
   CHECK(with([](Files& f) { f.tokens.push_back("a b"), f.merges.push_back("a b c"); }) ==
         "merges.txt: line 4: 'a b c' must be two tokens with a space between them");
-  CHECK(with([](Files& f) { f.tokens[64] = "<|a|>"; }) == "vocab.json: 'a', byte 97, is missing");
+  CHECK(with([](Files& f) { f.tokens[64] = "<|a|>"; }) ==
+        "vocab.json: the token 'a' is missing, which stands for byte 97: byte pairs need a token for each of the 256 "
+        "bytes");
   CHECK(with([](Files& f) { f.tokens.push_back("<||>"), f.tokens.push_back("<|" + std::string(80, 'x') + "|>"); }) ==
         "(no error)");
   const std::string v = good.vocabulary(), m = good.lines();
   const auto other_id = [&](const std::string& id) { return v.substr(0, v.rfind(' ') + 1) + id + "}"; };
-  CHECK(good.error(other_id("-1"), m) == "vocab.json: the id -1 of '<|endoftext|>' is not one of 0 to 9999999");
-  CHECK(good.error(other_id("10000000"), m).starts_with("vocab.json: the id 10000000 of '<|endoftext|>' is not one"));
-  CHECK(good.error(other_id("9999999"), m) == "vocab.json leaves out more than 1000 ids, 1259 among them");
+  CHECK(good.error(other_id("-1"), m) == "vocab.json: the id -1 of '<|endoftext|>' must be 0 to 9999999");
+  CHECK(
+      good.error(other_id("10000000"), m).starts_with("vocab.json: the id 10000000 of '<|endoftext|>' must be 0 to "));
+  CHECK(good.error(other_id("9999999"), m) ==
+        "vocab.json leaves out too many ids, 1259 among them: those left out and special tokens may be 1000 in all");
   CHECK(good.error(other_id("257"), m) == "vocab.json: '\u0120ab' and '<|endoftext|>' have the same id 257");
   CHECK(good.error(other_id("1.0"), m) ==
         "vocab.json: \"<|endoftext|>\" must be an integer, not a number with a fraction or an exponent");
-  CHECK(good.error("{}", m) == "vocab.json: 'Ā', byte 0, is missing");
+  CHECK(good.error("{}", m) ==
+        "vocab.json: the token 'Ā' is missing, which stands for byte 0: byte pairs need a token for each of the 256 "
+        "bytes");
   CHECK(good.error("", m).starts_with("vocab.json: line 1, column 1"));
   REFUSES(load_gpt2_tokenizer("/nowhere/vocab.json", "/nowhere/merges.txt"));
 }

@@ -269,7 +269,8 @@ TEST_CASE("text task: what is refused, in one sentence") {
   };
   CHECK(with("", file.options()) == "FILE is empty");
   CHECK(with("a", file.options()) ==
-        "FILE has 0 tokens to train on and 1 to hold out, and a block of 8 needs 9 and 2: a smaller block_size may do");
+        "FILE has 0 tokens to train on and 1 to hold out, but block_size 8 needs at least 9 and 2: a smaller "
+        "block_size may do");
   CHECK(with("abcdefghij", file.options()).starts_with("FILE has 9 tokens to train on and 1 to hold out"));
   CHECK(with("abcdefghijk", file.options()) == "(no error)");  // a block and one more
   CHECK(with("abcdefghijk", file.options(TokenizerKind::character, 9)).starts_with("FILE has 9 tokens to train on"));
@@ -280,8 +281,10 @@ TEST_CASE("text task: what is refused, in one sentence") {
   sized.tokenizer = "bpe";
   sized.vocab_size = 200;
   CHECK(with("ab", sized) == "FILE: train_tokenizer: vocab_size 200 must be 256 (all bytes) to 1000000");
-  CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) == "FILE has 1 line: some must be held out");
-  CHECK(with("\n\r\n\n", file.options(TokenizerKind::character, 8, true)) == "FILE has 0 lines: some must be held out");
+  CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE has 1 line: at least 2 different ones are needed, to hold one out");
+  CHECK(with("\n\r\n\n", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE has 0 lines: at least 2 different ones are needed, to hold one out");
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "line " + std::to_string(i) + "\n";
   CHECK(with(lines, file.options(TokenizerKind::character, 8, true)) == "(no error)");
@@ -308,9 +311,10 @@ TEST_CASE("text task: what is refused, in one sentence") {
   CHECK(with("\xf0\xf2\xe9\xf7\xe5\xf4 \xed\xe9\xf2", file.options()).find(" older encoding, such as KOI8-R") !=
         std::string::npos);
   CHECK(with("alike\nalike\n", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE has 2 lines, all alike: some must be held out");
+        "FILE has 2 lines, all alike: at least 2 different ones are needed, to hold one out");
   CHECK(with("one\rtwo\rthree", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE has 1 line: some must be held out; its lines end with CR: tr '\\r' '\\n' < FILE > new.txt converts it");
+        "FILE has 1 line: at least 2 different ones are needed, to hold one out; its lines end with CR: tr '\\r' '\\n' "
+        "< FILE > new.txt converts it");
   CHECK(with(lines + "a <|endoftext|>\n", file.options()) == "(no error)");  // without lines it is text as any other
   TextOptions nowhere;
   nowhere.text = file.folder.path("none");

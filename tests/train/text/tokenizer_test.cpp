@@ -97,8 +97,8 @@ TEST_CASE("tokenizer: a byte is its own id") {
 TEST_CASE("tokenizer: ids outside the vocabulary") {
   for (const auto& t : any_bytes())
     for (const Index id : {Index(-1), t->vocab_size(), Index(INT_MAX), Index(LLONG_MIN)}) {
-      const std::string what =
-          "decode: id " + std::to_string(id) + " is not in the vocabulary of " + std::to_string(t->vocab_size());
+      const std::string what = "decode: id " + std::to_string(id) + " must be 0 to " +
+                               std::to_string(t->vocab_size() - 1) + ", an id of the vocabulary";
       CHECK(error_of([&] { t->decode(Ids{0, id}); }) == what);
       CHECK(error_of([&] { t->token(id); }) == what);
     }

@@ -22,7 +22,7 @@ void check(const std::vector<Array>& inputs, const AttentionOptions& o, const st
       [&](const std::vector<Value>& x) { return plain(x, o); }, inputs,
       {.empty = empty,
        .error = [] { attention(zeros_of(2, 3), zeros_of(2, 4), zeros_of(2, 4)); },
-       .error_text = "attention: q [2, 3] and k [2, 4] differ in width, the last extent"});
+       .error_text = "attention: q [2, 3] and k [2, 4] must have the same width, the last extent"});
 }
 
 TEST_CASE("attention against its formula") {

@@ -76,15 +76,20 @@ TEST_CASE("attention over joined heads: what does not fit is a sentence") {
         "attention: qkv [2, 3, 9] must be [B, T, C] with C a multiple of 6 heads: 2 of queries, 2 of keys and 2 of "
         "values");
   CHECK(packed(row, {2, 1}).find("qkv [3, 8] must be [B, T, C]") != std::string::npos);
-  CHECK(packed(x, {3, 2}) == "attention: 3 heads of queries cannot share 2 of keys");
-  CHECK(packed(x, {0}) == "attention: 0 heads of queries cannot share 0 of keys");
+  const auto shared = [](int queries, int keys) {
+    return "attention: the " + std::to_string(queries) + " heads of queries must be a multiple of the " +
+           std::to_string(keys) + " heads of keys, and both at least 1";
+  };
+  CHECK(packed(x, {3, 2}) == shared(3, 2));
+  CHECK(packed(x, {0}) == shared(0, 0));
   const auto joined = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
     return error_of([&] { attention(q, k, v, Heads{2}, {}, random); });
   };
   CHECK(joined(x, row, x) == "split_heads: x [3, 8] must be [B, T, C]");
-  CHECK(joined(x, x, odd) == "split_heads: x [2, 3, 9] does not hold 2 heads");
+  CHECK(joined(x, x, odd) ==
+        "split_heads: the last extent of x [2, 3, 9] must be a multiple of 2, the number of heads");
   CHECK(joined(x, x, Array::zeros({2, 4, 8})) ==
-        "attention: k [2, 2, 3, 4] and v [2, 2, 4, 4] differ in length, the last extent but one");
+        "attention: k [2, 2, 3, 4] and v [2, 2, 4, 4] must have the same length, the last extent but one");
 }
 
 }  // namespace

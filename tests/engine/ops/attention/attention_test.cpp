@@ -214,7 +214,7 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK_SENTENCE(says(x, x, x, {.dropout = 0.5}));
   CHECK_SENTENCE(says(x, x, x, {.scale = std::nan("")}));
   CHECK_SENTENCE(says(Tensor(), x, x, {}));
-  const std::string hint = "; key_padding() makes one of a mask [B, Tk] of the keys that may be attended to";
+  const std::string hint = "; pass a padding mask [B, Tk] as key_padding(mask)";
   CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
         "attention: mask [3, 3] does not broadcast to [..., H, Tq, Tk] = [2, 3, 5]" + hint);
   CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) ==

@@ -47,7 +47,7 @@ TEST_CASE("rotary against complex numbers; a partial turn leaves the other colum
           {.any_layout = shape.rank() > 2,  // the only leading axis is the length: one of 4 equal rows is not the same
            .empty = {Array::zeros(shape.rank() > 2 ? shape.with(0, 0) : Shape{0, 4, 6})},
            .error = [&] { rotary(wrong, zeros_of(3, 3).array(), zeros_of(3, 3).array()); },
-           .error_text = "rotary: there are angles for 6 columns, but x [2, 3, 4] has 4"});
+           .error_text = "rotary: cosines [3, 3] rotate 6 columns, but a head of x [2, 3, 4] has 4"});
       const Array x = random_array(shape, 3), y = rotary(x, angles.cosines, angles.sines).array();
       CHECK(same_bits(y.slice(-1, 2 * pairs, shape[-1]), x.slice(-1, 2 * pairs, shape[-1])));
     }
@@ -65,10 +65,11 @@ TEST_CASE("rotary: angles as views, and what does not fit") {
   REFUSES(rotary(y, zeros_of(4, 3).array(), zeros_of(4, 2).array()));
   REFUSES(rotary(y, Array::zeros({4}), Array::zeros({4})));
   const Array turns = Array::zeros({4, 1});
-  for (const auto& [heads, width] : {std::pair<Index, Index>{-1, 2}, {2, -2}, {Index(1) << 62, 4}})
-    CHECK(error_of([&, heads = heads, width = width] {
-            rotary(y, turns, turns, heads, width);
-          }).starts_with("rotary: x " + text_of(y.shape()) + " has no "));
+  const auto over = [&](Index heads, Index width) { return error_of([&] { rotary(y, turns, turns, heads, width); }); };
+  CHECK(over(-1, 2) == "rotary: heads -1 must be at least 0");
+  CHECK(over(2, -2) == "rotary: width -2 must be at least 0");
+  CHECK(over(Index(1) << 62, 4) ==
+        "rotary: x [3, 4, 6] has 6 columns, too few for 4611686018427387904 heads of width 4");
   const Tensor empty = rotary(Tensor(Array::zeros({2, 0, 6})), Array::zeros({0, 3}), Array::zeros({0, 3}));
   CHECK(empty.shape() == Shape{2, 0, 6});
 }
