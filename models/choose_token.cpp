@@ -30,7 +30,7 @@ real TokenChooser::largest(const real* logits, Index position) const {
 Index TokenChooser::operator()(const real* logits, real largest) {
   const Index V = static_cast<Index>(p_.size());
   const real temperature = static_cast<real>(options_.temperature);
-  if (temperature == 0) return std::find(logits, logits + V, largest) - logits;  // 0 or too small for `real`
+  if (temperature == 0) return std::find(logits, logits + V, largest) - logits;  // also if too small for `real`
   const kernels::Table& t = kernels::table();
   real* const p = p_.data();
   if (options_.top_k > 0 && options_.top_k < V) {
@@ -45,7 +45,7 @@ Index TokenChooser::operator()(const real* logits, real largest) {
   return draw_one(p_, random_);
 }
 
-/// p = the logits that are at least the k-th largest, -infinity for the others.
+/// Sets p_ to the logits that are at least the k-th largest, and to -infinity for all other tokens.
 void TokenChooser::keep_top_k(const real* logits) {
   const Index V = static_cast<Index>(p_.size());
   rank_first(logits, V, options_.top_k, ranked_);
@@ -53,9 +53,10 @@ void TokenChooser::keep_top_k(const real* logits) {
   for (Index i = 0; i < V; ++i) p_[static_cast<std::size_t>(i)] = logits[i] < least ? -infinity : logits[i];
 }
 
-/// Sets all probabilities to 0 but those of the likeliest tokens that together reach top_p. Of equal probabilities,
-/// that of the lower id comes first. Tokens that are certainly not needed are dropped before the sort. Their
-/// probabilities are so small that the others reach top_p without them, rounding included.
+/// Keeps the fewest likeliest tokens whose probabilities together reach top_p, and sets all other probabilities to 0.
+/// Of two tokens with the same probability, the one with the lower id counts as likelier. Tokens that are certainly not
+/// kept are dropped before the sort. Their probabilities are so small that the others reach top_p without them,
+/// rounding included.
 void TokenChooser::keep_top_p() {
   double total = 0;
   for (const real x : p_) total += static_cast<double>(x);

@@ -14,9 +14,9 @@
 namespace mote {
 
 /// The discrete Fourier basis of an odd p, with orthonormal rows, [p, p]. Row 0 is constant. Rows 2 k - 1 and 2 k
-/// belong to the frequency k = 1 .. (p - 1) / 2. Element j of these rows is sqrt(2 / p) cos(2 pi k j / p) and
-/// sqrt(2 / p) sin(2 pi k j / p). matmul(fourier_basis(p), x) are the coefficients of x [p, N]. The transpose of the
-/// basis turns the coefficients back into x. Errors: p even or below 3.
+/// belong to the frequency k = 1 .. (p - 1) / 2. Element j of row 2 k - 1 is sqrt(2/p) cos(2 pi k j / p), and that of
+/// row 2 k is sqrt(2/p) sin(2 pi k j / p). matmul(fourier_basis(p), x) gives the coefficients of x [p, N]. The
+/// transpose of the basis turns the coefficients back into x. Errors: p even or below 3.
 inline Tensor fourier_basis(Integer p) {
   check_in("fourier_basis", p >= 3 && p % 2 == 1, "p ", p, " must be odd and at least 3");
   Array basis = Array::full({p, p}, static_cast<real>(1 / std::sqrt(static_cast<double>(p))));
@@ -31,22 +31,23 @@ inline Tensor fourier_basis(Integer p) {
   return basis;
 }
 
-/// The share of each frequency in the variance of x along its first axis, all columns together. x [p, N] ->
-/// [(p - 1) / 2], of which element k - 1 is the share of frequency k. The shares add up to 1, because the constant is
-/// left out. If row j of x is a model's embedding of the number j, a few large shares are the model's key frequencies.
-/// Source: Nanda et al. 2023. Errors: an x that is not [p, N], p even or below 3, columns that are all constant.
+/// The share of each frequency in the variance of x along its first axis, summed over all columns. x [p, N] ->
+/// [(p - 1) / 2], of which element k - 1 is the share of frequency k. The shares add up to 1, because the constant row
+/// of the basis is left out. If row j of x is a model's embedding of the number j, a few large shares are the model's
+/// key frequencies. Source: Nanda et al. 2023. Errors: an x that is not [p, N], p even or below 3, columns that are all
+/// constant.
 inline Tensor frequency_shares(const Tensor& x) {
   check_in("frequency_shares", x.dim() == 2, "x ", x.shape(), " must be [p, N]");
   const Index p = x.size(0);
   check_in("frequency_shares", sum(max(x.array(), 0) - min(x.array(), 0)).item() > 0, "all columns of x ", x.shape(),
            " are constant: at least one must vary");
-  // Without the mean subtracted, the rounding error of a large constant times a wave would count as a share.
+  // The mean of each column is subtracted first. Otherwise the rounding error of a large mean would count as a share.
   const Tensor waves = matmul(slice(fourier_basis(p), 0, 1, p), x.array() - sum(x.array(), 0, true) / p);
   const Tensor power = sum(Tensor(waves.array() * waves.array()), {1});
   return sum(Tensor(view(power, {p / 2, 2}).array() / sum(power.array())), {1});
 }
 
-/// The Gini coefficient of n numbers, a measure of how sparse they are whatever their scale. No number may be
+/// The Gini coefficient of n numbers, a measure of sparsity that does not depend on their scale. No number may be
 /// negative. The coefficient is the sum of |x_i - x_j| over all i and j, divided by 2 n times the sum of x. It is 0 if
 /// all numbers are equal, and 1 - 1 / n if only one number is not 0. x has any shape. Errors: no numbers, a number
 /// below 0 or not finite, nothing but zeros.

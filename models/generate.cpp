@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "models/choose_token.h"
 #include "models/packed_weights.h"
@@ -84,8 +85,8 @@ class Texts {
 };
 
 /// The logits after the last token of each row of a group, [rows, 1, V]. While the whole text fits into block_size,
-/// only the new tokens are computed, with a cache. After that every new token shifts all others to new positions. So
-/// the last block_size tokens are recomputed.
+/// only the new tokens are computed, with a cache. In a longer text every new token shifts all others to new positions,
+/// so the last block_size tokens are recomputed.
 Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, const GenerateOptions& options,
                   const std::vector<bool>& finished) {
   const GPTConfig& c = model.config;
@@ -107,8 +108,8 @@ Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, 
   return model.lm_head(slice(x, 1, x.size(1) - 1, x.size(1))).array().contiguous();
 }
 
-/// T ids [1, T] on which a cache is tested. They begin as the prompt [1, P]. Each later id is the previous one plus 1,
-/// modulo the vocabulary.
+/// Makes T ids [1, T] on which a cache is tested. They begin with the prompt [1, P]. Each later id is the previous one
+/// plus 1, modulo the vocabulary.
 IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
   IntArray ids({1, T});
   Index* const to = ids.mutate();
@@ -117,16 +118,17 @@ IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
   return ids;
 }
 
-/// The input of lm_head for ids [1, T] that go through a cache in pieces: half of them, half of the rest, ..., one.
+/// Returns where the next piece of T ids ends, if the first `from` ids are in the cache. A piece is half of the other
+/// ids, rounded up.
+Index piece_end(Index from, Index T) { return from + (T - from + 1) / 2; }
+
+/// Returns the input of lm_head for ids [1, T] that go through a cache piece by piece.
 Tensor in_pieces(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1];
   GPTCache cache = model.cache();
   std::vector<Tensor> pieces;
-  for (Index from = 0; from < T;) {
-    const Index to = from + (T - from + 1) / 2;
-    pieces.push_back(model.transformer(ids.slice(1, from, to), Mask(), &cache));
-    from = to;
-  }
+  for (Index from = 0; from < T; from = piece_end(from, T))
+    pieces.push_back(model.transformer(ids.slice(1, from, piece_end(from, T)), Mask(), &cache));
   return concat(pieces, 1);
 }
 
@@ -151,36 +153,41 @@ struct LayerResults : Observer {
   }
 };
 
-/// Names the first layer whose results [1, T, ...] with a cache and without differ: "; transformer.h.0.mlp differs
-/// first". Returns "" if there is none, or if the layers of both passes do not correspond.
+/// Names the first layer whose results [1, T, ...] differ with a cache and without, as in "; transformer.h.0.mlp
+/// differs first". Returns "" if no results differ, or if the layers of both passes do not correspond.
 std::string where_it_differs(const GPT& model, const IntArray& ids) {
-  const Index T = ids.shape()[1];
   const auto results = [](auto&& pass) {
     LayerResults seen;
-    static_cast<void>(pass());
+    try {
+      static_cast<void>(pass());
+    } catch (const Error&) {
+      // the results from before the error are enough
+    }
     return seen.all;
   };
   const auto whole = results([&] { return model.transformer(ids); });
   const auto pieces = results([&] { return in_pieces(model, ids); });
-  for (std::size_t i = 0; i < whole.size() && pieces.size() % whole.size() == 0; ++i) {
-    const Array& expected = whole[i].value.array();
-    Index from = 0;
-    for (std::size_t p = i; p < pieces.size(); p += whole.size()) {
-      const Array& piece = pieces[p].value.array();
-      if (expected.rank() < 2 || piece.rank() < 2 || from + piece.shape()[1] > T || expected.shape()[1] != T) break;
-      const Array same_place = expected.slice(1, from, from + piece.shape()[1]).contiguous();
-      if (piece.shape() != same_place.shape()) break;
-      if (first_difference(same_place, piece.contiguous()) < piece.numel())
-        return "; " + whole[i].layer + " differs first";
-      from += piece.shape()[1];
+
+  const Index T = ids.shape()[1];
+  Index from = 0, to = piece_end(0, T);
+  for (std::size_t i = 0, layer = 0; i < pieces.size(); ++i, ++layer) {
+    if (layer == whole.size()) {  // the next piece begins
+      layer = 0;
+      from = std::exchange(to, piece_end(to, T));
     }
+    if (layer >= whole.size() || pieces[i].layer != whole[layer].layer) return "";
+    const Array &all = whole[layer].value.array(), &piece = pieces[i].value.array();
+    if (all.rank() < 2 || all.shape()[0] != 1 || all.shape()[1] != T) continue;
+    const Array expected = all.slice(1, from, to).contiguous();
+    if (piece.shape() != expected.shape() || first_difference(expected, piece.contiguous()) < expected.numel())
+      return "; " + pieces[i].layer + " differs first";
   }
   return "";
 }
 
-/// Compares the model's results with a cache and without, bit by bit. With a cache, a layer that looks at other tokens
-/// sees only the new ones, and nothing but this comparison would show the mistake. Observers do not see these passes.
-/// Errors: a difference.
+/// Compares the model's results with a cache and without, bit by bit. In a pass with a cache, a layer that looks at
+/// other tokens but has no cache of its own sees only the new tokens. Nothing but this comparison would show that
+/// mistake. Observers do not see these passes. Errors: a difference.
 void compare_cache(const GPT& model, const IntArray& ids) {
   const char* const advice =
       ". A layer that looks at other positions needs a cache of its own; without one, generate with {.use_cache = "
@@ -193,7 +200,8 @@ void compare_cache(const GPT& model, const IntArray& ids) {
   try {
     pieces = in_pieces(model, ids).array().contiguous();
   } catch (const Error& e) {
-    throw Error(std::string("generate: the model does not run with a cache: ") + e.what() + advice);
+    throw Error(std::string("generate: the model does not run with a cache: ") + e.what() +
+                where_it_differs(model, ids) + advice);
   }
   const Index i = first_difference(whole, pieces);
   if (i == whole.numel()) return;
@@ -203,9 +211,10 @@ void compare_cache(const GPT& model, const IntArray& ids) {
            where_it_differs(model, ids), advice);
 }
 
-/// Returns the packed weights of the caller, or else packs the weights into `own`. Compares the model's results with a
-/// cache and without, unless that was done before with these weights. To cost little, it compares at most 64 tokens of
-/// one row, or an eighth of the tokens that the call computes if that is more.
+/// Returns the PackedWeights that the caller has made for this model. If there is none, packs the weights into `own`
+/// and returns `own`. Also compares the model's results with a cache and without, unless that was done before with
+/// these weights. The comparison must cost little, so it takes at most 64 tokens of one row, or an eighth of the tokens
+/// that the call computes if that is more.
 PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups, const Texts& texts, Index length,
                              Index count, const GenerateOptions& options, std::optional<PackedWeights>& own) {
   Index fewest = std::ssize(groups[0].rows), longest = 0, rows = 0;  // longest: the most tokens that a cache will hold

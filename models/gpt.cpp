@@ -71,8 +71,8 @@ void GPT::Transformer::visit(Visitor& v) {
 }
 
 // The layers are built without drawing weights. Then every matrix is drawn by its name, with nanoGPT's distributions.
-// With Init::twice() the layers draw as well, and matrices are drawn as often as in nanoGPT. There a tied matrix is
-// drawn under both of its names, and a matrix that feeds the residual sum is drawn once more.
+// With Init::twice() the layers draw as well, and matrices are drawn as often as in nanoGPT. nanoGPT draws a tied
+// matrix under both of its names, and draws a matrix that feeds the residual sum once more.
 GPT::GPT(const GPTConfig& c, const Init& init)
     : config(checked(c)), transformer(c, init.of_layers()), lm_head(c.n_embd, c.vocab_size, init.of_layers(), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
@@ -95,7 +95,8 @@ GPT::GPT(const GPTConfig& c, const Init& init)
 Tensor GPT::forward(const IntArray& ids, const Mask& mask, GPTCache* cache) const {
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
   const Index T = (cache ? cache->length() : 0) + ids.shape()[1];
-  check_in("GPT", T <= config.block_size || config.unbounded(), "T = ", T, " is above block_size ", config.block_size);
+  check_in("GPT", T <= config.block_size || config.unbounded(), "the length T = ", T, " is above block_size ",
+           config.block_size);
   check_in("GPT", !cache || config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
   return lm_head(transformer(ids, mask, cache));
 }

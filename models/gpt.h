@@ -13,15 +13,15 @@ namespace mote {
 
 /// How generate() chooses the next token: top_k, then temperature, then top_p, then min_p.
 struct GenerateOptions {
-  double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
-  Index top_k = 0;         ///< only the k likeliest, and ties with the last of them, may be chosen; 0: all
+  double temperature = 1;  ///< 0: always the likeliest token (greedy), of equal ones the first
+  Index top_k = 0;         ///< only the k likeliest tokens, and ties with the last of them; 0: all
   double top_p = 1;        ///< only the fewest likeliest tokens whose probabilities together reach p; 1: all
-  double min_p = 0;        ///< only tokens at least this times as likely as the likeliest; 0: all
+  double min_p = 0;        ///< only tokens at least min_p times as likely as the likeliest one; 0: all
   Index stop_token = -1;   ///< a row that generates this id is finished; -1: none
   Index pad_token = -1;    ///< the id that fills the left of shorter prompts, see pad_left(); -1: none
   bool use_cache = true;   ///< false recomputes every context: the same bits, slower
   /// Called after every step with the newest token of each row, [B]. Return false to stop. A finished row repeats
-  /// stop_token (pad_token, if given) until all rows are finished.
+  /// pad_token, or stop_token if there is no pad_token, until all rows are finished.
   std::function<bool(const IntArray& newest)> on_token = {};
 
   /// The id that a finished row repeats.
@@ -38,10 +38,10 @@ struct GenerateOptions {
   }
 };
 
-/// The keys and values of every layer, for a text being generated. Created by GPT::cache(), for that model.
+/// The keys and values of every layer, for a text that is being generated. GPT::cache() makes one for its model.
 struct GPTCache {
   std::vector<KeyValueCache> layers;
-  Parameter token_table = {};  ///< of the model that the cache belongs to
+  Parameter token_table = {};  ///< the token embedding of the cache's model
   Index length() const { return layers.empty() ? 0 : layers[0].length(); }
   void clear() {
     for (KeyValueCache& layer : layers) layer.clear();
@@ -50,10 +50,11 @@ struct GPTCache {
 
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
 /// Weights are drawn in visit order, each once. Matrices are N(0, 0.02). Those that feed a residual sum (c_proj) are
-/// N(0, 0.02 / sqrt(2 n_layer)). Biases are 0, and the weights of norms are 1. With Init::none no matrix is drawn, for
-/// weights that are loaded. With Init::twice matrices are drawn as in a PyTorch program. The layers first draw
-/// PyTorch's defaults. Then all matrices are drawn N(0, 0.02), a tied one twice, and at last c_proj again. So the
-/// weights are those of nanoGPT for the same seed. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
+/// N(0, 0.02 / sqrt(2 n_layer)). Biases are 0, and the weights of norms are 1. With Init::none no matrix is drawn,
+/// because the weights will be loaded. With Init::twice matrices are drawn as in nanoGPT, so the weights are those of
+/// nanoGPT for the same seed. First the layers draw PyTorch's defaults. Then all matrices are drawn N(0, 0.02), a tied
+/// one twice. Finally the matrices named c_proj are drawn again. Sources: GPT-2 (Radford et al. 2019), nanoGPT's
+/// layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
@@ -66,8 +67,8 @@ struct GPT : Layer<GPT> {
     /// The sum of token and position embedding: ids [B, T] -> [B, T, C], the input of the first block. The first id is
     /// at position `start`.
     Tensor embed(const IntArray& ids, Integer start = 0) const;
-    /// ids [B, T] -> [B, T, C], the input of lm_head. mask and cache: see GPT. Errors: T above block_size, an id
-    /// outside [0, V).
+    /// ids [B, T] -> [B, T, C], the input of lm_head. For the mask and the cache see GPT::forward(). Errors: T above
+    /// block_size, an id outside [0, V).
     Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
     void visit(Visitor& v) override;
   };
@@ -88,19 +89,20 @@ struct GPT : Layer<GPT> {
   /// or not.
   ///
   /// With a cache, ids [B, t] are the tokens that follow those in the cache, and the result is [B, t, V]. The logits
-  /// are equal in every bit to the last t rows of a pass over all tokens. The keys and values of the new tokens are
-  /// appended to the cache. Earlier keys and values in the cache stay as they are, even if weights change. Errors:
-  /// more than block_size tokens in all, unless the config is unbounded(). With a cache also: gradients enabled (no
-  /// NoGrad); training with dropout; a mask; another model's cache; a different B. After an error the cache is
+  /// are equal in every bit to those of the last t positions in a pass over all tokens. The keys and values of the new
+  /// tokens are appended to the cache. Earlier keys and values in the cache stay as they are, even if weights change.
+  /// Errors: more than block_size tokens in all, unless the config is unbounded(). With a cache also: gradients enabled
+  /// (no NoGrad); training with dropout; a mask; another model's cache; a different B. After an error the cache is
   /// unchanged.
   Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
   /// An empty cache.
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. For the mask see forward().
   Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}, Real label_smoothing = 0) const;
-  /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with
-  /// a gradient. The negative mean of the scores equals, in every bit, the loss of predicting each next token. Call
-  /// eval() first, otherwise dropout takes part. Errors: those of forward(), for the T - 1 ids that are read.
+  /// The log probability of each token but the first, given all tokens before it: log p(ids[t + 1] | ids[0 .. t]). ids
+  /// [B, T] -> [B, T - 1]. Gradients flow through the result. Its negative mean equals, in every bit, the loss of
+  /// predicting each next token. Call eval() first, otherwise dropout takes part. Errors: those of forward() for all
+  /// ids but the last.
   Tensor log_probabilities(const IntArray& ids) const;
 
   /// Generates `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size
@@ -109,14 +111,14 @@ struct GPT : Layer<GPT> {
   /// stop token, a finished row repeats that token, and generation ends when all rows are finished.
   ///
   /// Rows that begin with options.pad_token are shorter prompts. No token attends to the padding, and positions count
-  /// from the first id after it. So a row's logits are those of its prompt alone, in every bit. Rows of one length run
-  /// as one batch.
+  /// from the first id after it. So a row's logits are those of its prompt alone, in every bit. Rows of the same length
+  /// run as one batch.
   ///
-  /// The weights are packed for the call, which takes their memory once more. Make a PackedWeights yourself around
-  /// many short calls. Before a cache is used, one row runs with the cache and without. If the results differ, a layer
-  /// of your own looks at other positions and has no cache, which is an error. Runs without gradients and in
-  /// evaluation mode; afterwards every module is back in its mode. Several threads may generate with one model, each
-  /// with a Generator of its own, while no thread trains the model.
+  /// Each call makes a packed copy of the weights, which takes as much memory as the weights. Around many short calls,
+  /// make one PackedWeights yourself. Before the call uses a cache, it runs one row with a cache and without. A
+  /// difference between the results is an error, because a layer of your own then looks at other positions but has no
+  /// cache. The call runs without gradients and in evaluation mode. Afterwards every module is back in its mode.
+  /// Several threads may generate with one model, each with a Generator of its own, while no thread trains the model.
   ///
   /// Errors: an empty prompt; a count below 0; a temperature below 0 or not finite; top_p outside (0, 1]; min_p
   /// outside [0, 1]; a stop token outside [0, V); a row of nothing but padding; logits that are NaN or infinity. A
@@ -133,12 +135,12 @@ struct GPT : Layer<GPT> {
   }
 };
 
-/// Prompts of different lengths as one batch [B, T] for generate(), the shorter ones filled with `pad` on the left. No
-/// prompt may begin with `pad`, which need not be in the vocabulary. Errors: an empty prompt, one that begins with
-/// `pad`.
+/// Joins prompts of different lengths to one batch [B, T] for generate(). Shorter prompts are filled with `pad` on the
+/// left. `pad` need not be in the vocabulary. Errors: an empty prompt, a prompt that begins with `pad`.
 IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Integer pad);
 
-/// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.
+/// The perplexity e^loss of a mean loss in nats. It is the number of equally likely choices that would have the same
+/// loss.
 inline double perplexity(Real loss) { return math::exp(loss); }
 
 }  // namespace mote

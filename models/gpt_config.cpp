@@ -93,7 +93,8 @@ TransformerBlockOptions GPTConfig::block_options() const {
   o.bias = bias;
   if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
-  if (position == Position::rotary)  // later angles come on demand, as a file may ask for any context length
+  // At most 4096 rows of angles are precomputed, because a file may ask for any block_size. Later ones come on demand.
+  if (position == Position::rotary)
     o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size < 4096 ? block_size : 4096};
   return o;
 }

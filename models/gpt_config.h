@@ -15,7 +15,7 @@ enum class Position {
   learned,     ///< a trained vector per position, added to the token's vector (GPT-2)
   sinusoidal,  ///< waves of fixed lengths, added to the token's vector times sqrt(C) (the original transformer)
   rotary,      ///< queries and keys rotated by their positions (Llama)
-  alibi,       ///< attention scores reduced by distance, more in some heads than in others
+  alibi,       ///< attention scores reduced by distance times a slope; each head has its own slope
   none         ///< only the causal mask tells positions apart
 };
 constexpr auto words(Position) {
@@ -77,8 +77,7 @@ struct GPTConfig {
   /// values, no biases, untied weights. If four does not divide n_head, also set block.projections.n_kv_head, or use
   /// resized().
   static GPTConfig llama();
-  /// Two layers of attention and residual sums without feed-forward networks: the models whose heads are easiest to
-  /// understand.
+  /// Two blocks of attention without feed-forward networks. The heads of such a model are the easiest to understand.
   static GPTConfig attention_only();
 
   struct Preset {
@@ -96,20 +95,22 @@ struct GPTConfig {
   /// About how many parameters the model has. The number is in floating point, so that no size makes it overflow.
   double parameters() const;
 
-  /// Whether a context may be longer than block_size. It may if attention has a window and positions are not a table.
+  /// Whether a context may be longer than block_size. This is so if attention has a window, and positions are neither
+  /// learned nor sinusoidal.
   bool unbounded() const {
     return block.attention.window > 0 && position != Position::learned && position != Position::sinusoidal;
   }
 
   /// The options of this model's blocks: `block`, with dropout, bias, block_size and positions from this config.
-  /// Errors: attention that is not causal; dropout, bias, block_size, rotary or alibi that `block` sets itself
-  /// (`position` chooses the last two).
+  /// Errors: attention that is not causal; a `block` that sets dropout, bias, block_size, rotary or alibi itself (the
+  /// last two are chosen by `position`).
   TransformerBlockOptions block_options() const;
 };
 
-/// The config of a GPT that the fields of a Recipe describe. If "preset" is among them, the config starts as that
-/// preset, wherever the field stands. The other fields are then set one by one. The preset's n_kv_head becomes 0 if it
-/// does not divide n_head. Errors: a field that a GPT does not have, a text that is not a value of its field.
+/// The config of a GPT that the fields of a Recipe describe. If a field "preset" is among them, the config starts as
+/// that preset, wherever the field stands. The other fields are then set one by one. If no field sets n_kv_head, and
+/// that of the preset does not divide n_head, n_kv_head becomes 0. Errors: a field that a GPT does not have, a text
+/// that is no value of its field.
 GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer block_size);
 
 }  // namespace mote

@@ -42,8 +42,8 @@ struct Entries {
   void put(const char* name, Json value) {
     if (!from) written.push_back({name, std::move(value)});
   }
-  /// A whole number of at least 1. If it is not needed, it may be missing or null, and x then stays as it is. When
-  /// written, an x of 0 that is not needed becomes null.
+  /// Reads or writes x, a whole number of at least 1. If the entry is not `needed`, it may be missing or null, and x
+  /// then stays as it is. An x of 0 that is not needed is written as null.
   void count(const char* name, Index& x, bool needed = true) {
     put(name, needed || x != 0 ? Json(x) : Json());
     if (!from || (!needed && !given(name))) return;
@@ -56,7 +56,8 @@ struct Entries {
     if (from && !(x >= 0 && x <= most))
       from->at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
   }
-  /// A dropout rate of one part, `own`, which is set only if it differs from the model's dropout.
+  /// Reads or writes `own`, the dropout rate of one part. `own` is set only if the rate differs from the model's
+  /// dropout.
   void rate(const char* name, std::optional<double>& own, const GPTConfig& model, double otherwise) {
     double p = own.value_or(otherwise);
     number(name, p, otherwise, 1);
@@ -66,13 +67,14 @@ struct Entries {
     put(name, x);
     return given(name) ? from->at(name).as_bool() : x;
   }
-  /// Errors: the entry is given and has another value than `only`, because mote's GPT does nothing else.
+  /// Checks an entry for which mote's GPT knows only the value `only`. Errors: the entry is given and has another
+  /// value.
   void require(const char* name, const Json& only) const {
     if (given(name) && from->at(name).value() != only)
       from->at(name).fail("must be " + text_of(only) + ": mote's GPT does nothing else");
   }
   void only(const char* name, const Json& value) { put(name, value), require(name, value); }
-  /// The five sizes of GPTConfig under these names, in the order of `all`.
+  /// Reads or writes five sizes of GPTConfig. `names` has their names in the order of `all`.
   void sizes(GPTConfig& c, const std::array<const char*, 5>& names) {
     Index* const all[] = {&c.block_size, &c.vocab_size, &c.n_layer, &c.n_head, &c.n_embd};
     for (std::size_t i = 0; i < 5; ++i) count(names[i], *all[i]);
@@ -185,7 +187,7 @@ void require_same(const char* who, const char* library, const GPTConfig& config,
 struct Weights {
   std::deque<SafetensorsFile> files = {};
   StateDict state = {};
-  std::string name = {};  ///< of the first file
+  std::string name = {};  ///< the path of the first file
 
   double elements() const {
     double all = 0;
@@ -194,7 +196,8 @@ struct Weights {
   }
 };
 
-/// Reads model.safetensors, or else pytorch_model.bin. Either may be split into parts, which its index names.
+/// Reads the weights from model.safetensors, or from pytorch_model.bin if only that is there. Either may be split into
+/// several files, whose names stand in an .index.json.
 Weights weights_of(const std::string& folder) {
   const auto inside = [&](const std::string& name) { return folder + "/" + name; };
   const auto there = [&](const std::string& name) {
@@ -221,14 +224,16 @@ Weights weights_of(const std::string& folder) {
   return all;
 }
 
-/// Errors: a config that describes more parameters than the weights have. It is checked before the model takes memory.
+/// Checks the sizes of a config before the model takes memory. Errors: a config with more layers than the weights have
+/// tensors, or with more parameters than the weights have elements.
 void check_sizes(const char* who, const std::string& path, const GPTConfig& config, const Weights& weights) {
   check_in(who, config.parameters() <= weights.elements() && config.n_layer <= std::ssize(weights.state), path,
            " describes ", config.n_layer, " layers and ", config.parameters(), " parameters, but ", weights.name,
            " has only ", weights.state.size(), " tensors with ", weights.elements(), " elements in all");
 }
 
-/// A parameter in a file of llm.c. `elements` counts its elements there, including the rows that pad the vocabulary.
+/// A parameter in a file of llm.c. `elements` is its number of elements in the file, including the rows that pad the
+/// vocabulary.
 struct LlmcArray {
   std::string name;
   Shape shape;
@@ -251,8 +256,8 @@ std::vector<LlmcArray> llmc_arrays(const GPT& model, Index padded) {
   return all;
 }
 
-/// A model that computes the same and has all biases of GPT-2. Biases that the given model does not have are 0. A
-/// Llama stays as it is.
+/// Returns a model that computes the same as `model` and has all biases of GPT-2. Biases that `model` does not have are
+/// 0. A Llama gets no new biases.
 GPT with_biases(const GPT& model) {
   GPTConfig c = model.config;
   c.bias = c.bias || !like_llama(c);

@@ -10,19 +10,19 @@
 
 namespace mote {
 
-/// Reads a folder as save_pretrained() of GPT2LMHeadModel or LlamaForCausalLM writes it. The folder holds config.json
-/// and the weights. The weights are in model.safetensors, or in the files that model.safetensors.index.json names.
-/// Without these, pytorch_model.bin is read. The model is in evaluation mode, as after from_pretrained(). `random` is
-/// the stream of the model's dropout. Errors, which name the file: those of reading; a config.json that asks for
-/// something that mote's GPT does not do.
+/// Reads a model from a folder that save_pretrained() of GPT2LMHeadModel or LlamaForCausalLM has written. The folder
+/// holds config.json and the weights. The weights are in model.safetensors, or in the files that
+/// model.safetensors.index.json names. Without these, pytorch_model.bin is read. The model is in evaluation mode, as
+/// after from_pretrained(). `random` is the stream of the model's dropout. Errors, which name the file: those of
+/// reading; a config.json that asks for something that mote's GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
 /// Writes a model into a folder as save_pretrained() does. Makes the folder if there is none. GPT-2 has biases, so a
 /// model without biases is written with biases of 0. Errors: those of huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
 
-/// The text of Hugging Face's config.json for a model. It is Llama's if the model has at least two of rotary
-/// positions, RMSNorm and SwiGLU, otherwise GPT-2's. Errors: a model with settings that Llama (or GPT-2) does not
-/// have; the message names all of them.
+/// The text of Hugging Face's config.json for a model. It is that of a Llama if the model has at least two of rotary
+/// positions, RMSNorm and SwiGLU, otherwise that of a GPT-2. Errors: a model with settings that Llama (or GPT-2) does
+/// not have; the message names all of them.
 std::string huggingface_config(const GPTConfig& config);
 /// The config that the text of a config.json describes. Entries that are missing have the defaults of transformers.
 /// For GPT-2 these are dropout 0.1 (resid_pdrop, embd_pdrop, attn_pdrop), gelu_new, and an n_inner of 4 n_embd. For

@@ -16,7 +16,7 @@ std::map<std::string, Tensor> weights_of(const GPT& model) {
   return all;
 }
 
-/// The weight of this name, not defined if there is none or if it has another shape.
+/// Returns the weight of this name and shape. The result is not defined if there is none.
 Tensor weight(const std::map<std::string, Tensor>& weights, const std::string& name, const Shape& shape) {
   const auto found = weights.find(name);
   return found != weights.end() && found->second.shape() == shape ? found->second : Tensor();
@@ -52,13 +52,13 @@ struct Projections {
 };
 
 /// The gradient of u norm(x) with respect to x, where the norm's scale is held fixed at 1. It is u times the gain. If
-/// the norm subtracts the mean, the mean of that product is subtracted as well.
+/// the norm subtracts the mean, as LayerNorm does, the mean of this product is subtracted as well.
 Tensor through_norm(const GPTConfig& c, const Tensor& gain, const Tensor& u) {
   const Tensor g = u * gain;
   return c.block.norm == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
 }
 
-/// Errors: dropout is on. Dropout would make two passes differ by chance.
+/// Checks that dropout is off, because dropout would make two passes differ by chance. Errors: dropout is on.
 void check_still(const char* who, const GPT& model) {
   for (const NamedModule& m : named_modules(model)) {
     const auto* const dropout = dynamic_cast<const Dropout*>(m.module);
@@ -66,8 +66,8 @@ void check_still(const char* who, const GPT& model) {
   }
 }
 
-/// Records what the heads of each attention give to the output projection, [B, H, T, d], under names such as
-/// "transformer.h.0.attn heads". An attention that does not show its heads is left out.
+/// Records the results of the heads of each attention layer before the output projection, [B, H, T, d], under names
+/// such as "transformer.h.0.attn heads". An attention layer that does not show its heads is left out.
 struct ShownHeads : Observer {
   std::map<std::string, Tensor> shown;
   ShownHeads() { watch(); }
@@ -264,7 +264,7 @@ Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other,
            "' must be '' (a block as a whole), the name of one layer inside a block, such as '.mlp', or '.attn heads'");
   check_still("patch_table", model);
   const Index layers = model.config.n_layer, places = heads ? model.config.n_head : ids.shape()[1];
-  const Index runs = layers * places, B = ids.shape()[0];  // run l * places + p has the other value in layer l at p
+  const Index runs = layers * places, B = ids.shape()[0];  // run l * places + p replaces layer l's value at place p
   std::vector<Tensor> values(static_cast<std::size_t>(layers), Tensor(0.0));
   if (other.defined()) {
     std::vector<std::string> names;

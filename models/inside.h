@@ -16,14 +16,14 @@ namespace mote {
 ///     x = x + sum of heads + bias,   x = x + mlp,   and in the end   logits = W norm(x).
 ///
 /// With the last norm's scale held fixed at its value in this pass, the logits are linear in x. So a logit is the sum
-/// of what each part has added to it. A Decomposition keeps the weights of the pass, even if the model's weights
-/// change later. It computes without gradients. Scopes that change values inside attention or a feed-forward network
-/// take effect. An attention layer of your own that does not show its heads is one part.
+/// of what each part has added to it. A Decomposition keeps the weights of the pass, even if the model's weights change
+/// later. It computes without gradients. Scopes such as Change (nn/reach.h) take effect if they change values inside
+/// attention or a feed-forward network. An attention layer of your own that does not show its heads is one part.
 ///
 /// Errors: those of GPT; a norm_order that is not pre; dropout that is on; a logit that is not the sum of its shares,
 /// because a scope changes what a part adds, or because a layer of your own adds something else. Every logit is
-/// compared with the sum of its shares. The two may differ by sqrt(epsilon of real) times the sum of the terms'
-/// absolute values. In float that is 3.5e-4 times that sum.
+/// compared with the sum of its shares. The two may differ by sqrt(epsilon of real), 3.5e-4 in float, times the sum of
+/// the absolute values of all terms.
 class Decomposition {
  public:
   Decomposition(const GPT& model, const IntArray& ids);
@@ -38,13 +38,15 @@ class Decomposition {
   };
   /// The parts whose sum is the stream after the last block, each [B, T, C].
   std::vector<Part> parts() const;
-  /// What each part adds to the logit of `token` at every position, [B, T]. If `less` is given, the logit of `less` is
-  /// subtracted from that of `token`. `token` and `less` are ids that broadcast to [B, T]. The part "norm" is the last
-  /// norm's bias. All parts together sum to the logit, or to the difference of logits, up to rounding.
+  /// Returns how much each part adds to the logit of `token` at every position, [B, T]. If `less` is given, the shares
+  /// are those of the logit of `token` minus the logit of `less`. `token` and `less` are ids that broadcast to [B, T].
+  /// The part "norm" is the last norm's bias. All parts together sum to the logit, or to the difference of logits, up
+  /// to rounding.
   std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
-  /// What each neuron of a block's feed-forward network adds to the logit, [B, T, N]. `token` and `less` are as in
-  /// shares(). All neurons and the bias of c_proj together add the share of the network. Errors: a network whose
-  /// result is not c_proj of its neurons, as FeedForward's is; shares() still has the share of the whole network.
+  /// Returns how much each neuron of a block's feed-forward network adds to the logit, [B, T, N]. `token` and `less`
+  /// are as in shares(). The shares of all neurons and of c_proj's bias sum to the share of the network. Errors: a
+  /// network other than FeedForward whose result is not c_proj of its neurons. For such a network shares() still has
+  /// the share of the whole network.
   Tensor neuron_shares(Integer layer, const IntArray& token, const IntArray& less = {}) const;
 
   /// The logit lens: the logits that the model would give after fewer blocks, [n_layer + 1, B, T, V]. They are W
@@ -74,8 +76,8 @@ FactoredMatrix operator*(const FactoredMatrix& a, const FactoredMatrix& b);
 /// The sum of two matrices, kept as factors, such as that of two heads that write to the same stream.
 FactoredMatrix operator+(const FactoredMatrix& a, const FactoredMatrix& b);
 
-/// The OV matrix of a head, [C, C]. A head that attends to a row x, as its block's norm gives it, writes x OV. Biases
-/// are left out.
+/// The OV matrix of a head, [C, C]. A head that attends to a row x adds x OV to the stream. x is a row of the output of
+/// the block's norm. Biases are left out.
 FactoredMatrix ov(const GPT& model, Integer layer, Integer head);
 /// The QK matrix of a head, [C, C]. The query of a row x and the key of a row y have the score x QK y^T. Biases,
 /// rotation and scale are left out.
@@ -93,13 +95,14 @@ FactoredMatrix transposed(const FactoredMatrix& a);
 
 /// A function that measures how well a model does: logits [B, T, V] -> one number, [].
 using Metric = std::function<Tensor(const Tensor& logits)>;
-/// A table of activation patching: the metric of model(ids) if one value inside the model comes from model(other), for
-/// each layer and place. All places run in one batched pass. Scopes around the call see that pass. `value` names the
-/// value by what stands behind a block's name. "" is what the block returns. ".attn", ".mlp" or any layer inside is
-/// what that layer returns. These values are exchanged at one position at a time: [n_layer, T]. ".attn heads" is what
-/// one head gives, exchanged at all positions: [n_layer, H]. ids and other are [B, T]. If `other` is not defined, the
-/// value becomes 0. attention_text() and attention_svg() show the table. Errors: ids of two shapes, or empty; another
-/// value; dropout that is on; those of Change.
+/// Returns a table of activation patching, with a row for each layer and a column for each place. An entry is the
+/// metric of model(ids) if one value inside the model is replaced by that of model(other). All entries are computed in
+/// one batched pass. Scopes around the call see that pass. `value` is the part of the value's name behind the block's
+/// name. "" is the result of the block. ".attn", ".mlp" or the name of another layer inside is the result of that
+/// layer. Such a value is replaced at one position at a time, so the table is [n_layer, T]. ".attn heads" is the result
+/// of one head, which is replaced at all positions, so the table is [n_layer, H]. ids and other are [B, T]. If `other`
+/// is not defined, the value is replaced by 0. attention_text() and attention_svg() show the table. Errors: ids and
+/// `other` of different shapes, or empty; another text as `value`; dropout that is on; those of Change.
 Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
                    const Metric& metric);
 

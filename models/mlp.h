@@ -6,8 +6,8 @@
 
 namespace mote {
 
-/// Linear layers of the given widths, with an activation after each but the last: MLP({2, 16, 16, 1}, random). x [...,
-/// widths.front()] -> [..., widths.back()]. Errors: fewer than two widths.
+/// Linear layers of the given widths, with an activation after each but the last, such as MLP({2, 16, 16, 1}, random).
+/// x [..., widths.front()] -> [..., widths.back()]. Errors: fewer than two widths.
 struct MLP : Layer<MLP> {
   std::vector<Linear> layers;
   Activation activation;

@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // buffers, unlike c_attn.bias
+const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // buffers; c_attn.bias is a parameter
 
 /// The names in LlamaForCausalLM, in the order of its parameters().
 NameTable llama_names(const GPT& model) {
@@ -49,7 +49,7 @@ NameTable nanogpt_names(const GPT& model) {
     today.tie_weights = true;
     names.unwritable = "nanoGPT of today has tied weights: a model with an lm_head of its own can only be loaded";
   }
-  static_cast<void>(nanogpt_args(today));  // for its errors
+  static_cast<void>(nanogpt_args(today));  // only for its checks
   for (const NamedParameter& p : named_parameters(model, true)) names.rules.push_back({p.name, p.name});
   return names;
 }

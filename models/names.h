@@ -7,12 +7,12 @@
 
 namespace mote {
 
-/// The names of weights in the state dict of nanoGPT and of minGPT. They are mote's names. A tied matrix stands under
-/// both of its names, because nanoGPT's load_state_dict() looks for both. The masks of minGPT and of older versions
-/// are skipped. minGPT, and nanoGPT until May 2023, have GELU in its tanh form (Activation::gelu_tanh). minGPT, and
-/// nanoGPT until January 2023, have an lm_head that is not tied (tie_weights = false). Models with either setting can
-/// be read but not written, because today's nanoGPT would load them without an error and compute something else.
-/// Errors: the model has another setting that nanoGPT lacks, as in nanogpt_args().
+/// The names of weights in the state dict of nanoGPT and of minGPT. mote uses the same names. A tied matrix stands
+/// under both of its names, because nanoGPT's load_state_dict() looks for both. The masks in files of minGPT and of
+/// older versions of nanoGPT are skipped. minGPT, and nanoGPT until May 2023, have GELU in its tanh form
+/// (Activation::gelu_tanh). minGPT, and nanoGPT until January 2023, have an untied lm_head (tie_weights = false).
+/// Models with either setting can be read but not written, because today's nanoGPT would load them without an error and
+/// compute something else. Errors: the model has another setting that nanoGPT lacks, as in nanogpt_args().
 NameTable nanogpt_names(const GPT& model);
 
 /// The names of weights in Hugging Face's transformers, for a GPT-2 or a Llama. GPT-2's Conv1D layers store their
@@ -30,9 +30,9 @@ NameTable huggingface_names(const GPT& model);
 /// d_in is not the width.
 NameTable torch_attention_names(const MultiHeadAttention& layer);
 
-/// The names of weights in torch.nn.TransformerEncoderLayer, for mote's TransformerBlock. norm_first = true in torch
-/// is NormOrder::pre in mote. dim_feedforward is n_inner. For is_causal = false build mote's block with
-/// attention.causal = false. With dropout the results differ, because torch also drops between linear1 and linear2.
+/// The names of weights in torch.nn.TransformerEncoderLayer, for mote's TransformerBlock. norm_first = true in torch is
+/// NormOrder::pre in mote. dim_feedforward is n_inner. For is_causal = false set attention.causal = false in mote's
+/// block. With dropout the results differ, because torch also applies dropout between linear1 and linear2.
 NameTable torch_encoder_layer_names();
 
 }  // namespace mote

@@ -9,9 +9,10 @@
 
 namespace mote {
 
-/// Packed copies of the weights of a model's Linear layers, for products of a few rows. During its lifetime, such
-/// products read the copies. They run at the speed of memory bandwidth and give the same bits. Generating text token
-/// by token consists of such products. The copies need as much memory as the weights.
+/// Packed copies of the weights of a model's Linear layers, for products of a few rows. During the lifetime of a
+/// PackedWeights, such products read the copies. The products then run at the speed of memory bandwidth and give the
+/// same bits. Most of the work of generating text token by token is such products. The copies need as much memory as
+/// the weights.
 ///
 /// generate() makes one PackedWeights for each call. Make one yourself around several calls with one model, so that
 /// the weights are packed once. These calls then also share the check whether the model computes the same with a

@@ -9,12 +9,12 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, with mean and var over all other axes, as in
-/// PyTorch: x [N, C] or [N, C, L]. In training, mean and var (with correction 0) are those of the batch, and the
-/// running statistics move towards them: running = (1 - momentum) running + momentum * batch, where the batch's var has
-/// correction 1. In evaluation, the running statistics are used. weight starts as 1, bias as 0, running_mean as 0,
-/// running_var as 1. Errors: an x of another shape; in training, a single value per channel. Source: Ioffe and Szegedy
-/// 2015.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias for x [N, C] or [N, C, L], as in PyTorch. Each of the C channels
+/// has its own mean and var, over all other axes. In training, mean and var (with correction 0) are those of the batch,
+/// and the running statistics move towards them: running = (1 - momentum) running + momentum * batch, where the batch's
+/// var has correction 1. In evaluation, the running statistics are used. weight starts as 1, bias as 0, running_mean as
+/// 0, running_var as 1. Errors: an x of another shape; in training, a single value per channel. Source: Ioffe and
+/// Szegedy 2015.
 struct BatchNorm1d : Layer<BatchNorm1d> {
   Parameter weight, bias;
   mutable Array running_mean, running_var;  ///< buffers, not weights; mutable because a const forward updates them

@@ -9,8 +9,8 @@ namespace {
 
 const Module& module_of(const LayerScope& scope) { return *static_cast<const Module*>(scope.layer); }
 
-/// Whether a module has buffers or random streams but no parameter. A module with parameters is found when an op uses
-/// them.
+/// Whether a module has buffers or random streams but no parameter. A module with parameters needs no such test,
+/// because it is found when an op uses its parameters.
 bool has_state_only(const Module& m) {
   bool parameter = false, state = false;
   each_field(m, [&](const ModuleField& f) {
@@ -22,9 +22,9 @@ bool has_state_only(const Module& m) {
 
 }  // namespace
 
-/// The entry with the sentence "visit() of GatedMlp does not list the Linear that it calls". A layer inside a model is
-/// named with its path, "visit() of Block (h.0)". Without a child, the sentence is about a parameter of the layer's
-/// own.
+/// The entry of found_ for a child that visit() of `layer` does not list. Its sentence is, for example, "visit() of
+/// GatedMlp does not list the Linear that it calls". A layer inside a model is named with its path, as in "visit() of
+/// Block (h.0)". If `child` is null, the sentence is about a parameter of the layer's own.
 FieldWatch::Found& FieldWatch::forgotten(const LayerScope& layer, const LayerScope* child) {
   const std::string type = module_of(layer).type_name();
   const std::string what =

@@ -12,9 +12,9 @@
 
 namespace mote {
 
-/// During its lifetime, finds parameters and modules that layers use although no visit() lists them. No optimizer
-/// would train such a parameter. eval() would not reach such a module, so modules with random streams or buffers are
-/// reported. FieldWatch does not notice a field that is not used, a parameter that is only used under NoGrad, or a use
+/// During its lifetime, finds parameters and modules that layers use although no visit() lists them. No optimizer would
+/// train such a parameter. eval() would not reach such a module, so a module is reported if it has random streams or
+/// buffers. FieldWatch does not notice a field that is not used, a parameter that is only used under NoGrad, or a use
 /// by another thread or by a function outside every layer.
 class FieldWatch : public Observer {
  public:
@@ -36,14 +36,14 @@ class FieldWatch : public Observer {
   void look_at(const LayerScope& opened);
   void look_at(const Node& recorded);
 
-  std::set<const void*> listed_;  // the modules and parameters' nodes that the outermost running layer lists
+  std::set<const void*> listed_;  // what the outermost running layer lists: modules, and the nodes of parameters
   std::vector<Found> found_;
   std::set<NodePtr> used_;
 };
 
-/// Calls `run`, such as [&] { model(x); }, and throws a sentence if a layer inside used a field that no visit() lists.
-/// Call check_fields once, in a program or a test. Dropout inside run() draws from its stream as usual. fit() makes
-/// the same check in its first step. Errors: an unlisted field was used; NoGrad is active.
+/// Calls `run`, such as [&] { model(x); }, and checks that visit() lists every field that a layer used. It is enough to
+/// call check_fields once, in a program or a test. Dropout inside run() draws from its stream as usual. fit() makes the
+/// same check in its first step. Errors: a layer used a field that no visit() lists; NoGrad is active.
 void check_fields(const std::function<void()>& run);
 
 }  // namespace mote

@@ -23,7 +23,7 @@ class Evaluation {
 
  private:
   friend class Module;
-  static inline constinit thread_local int open_ = 0;  // how many are open on this thread
+  static inline constinit thread_local int open_ = 0;  // the number of Evaluations that are open on this thread
   std::vector<Module*> modules_;
 };
 

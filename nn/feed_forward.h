@@ -42,8 +42,8 @@ struct FeedForward : Layer<FeedForward> {
   }
 
  private:
-  /// c_proj(activation(h)). A GELU and c_proj run as one op, so that backward keeps only h of the two widest arrays, h
-  /// and gelu(h).
+  /// c_proj(activation(h)). A GELU and c_proj run as one op, so that only h is kept for backward, and not also gelu(h),
+  /// which is just as wide.
   Tensor project(const Tensor& h) const {
     const bool exact = activation == Activation::gelu;
     if (!exact && activation != Activation::gelu_tanh) return c_proj(activate(activation, h));

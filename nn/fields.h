@@ -1,5 +1,5 @@
-// Fields of configs. A config lists its fields once, and this list provides its text, comparison and setting a field
-// by name.
+// Fields of configs. A config lists its fields once. With this list, a config can be written as text and compared, and
+// a field can be set by name.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the attention layers share: the checks of their sizes, and the output of a call with its weights.
+// The parts that the attention layers share: the checks of their sizes, and the output of a call with its weights.
 #pragma once
 
 #include "engine/ops/attention.h"
@@ -6,10 +6,10 @@
 
 namespace mote {
 
-/// The number of heads of keys and values: n_kv_head, or `heads` if n_kv_head is 0. Errors, in the name of `who`: a
-/// width or `heads` below 1; a width that `heads` does not divide; `heads` that n_kv_head does not divide; a
-/// block_size below 0; a mask in the options, because a mask belongs to a call; the errors of
-/// AttentionOptions::require().
+/// Checks the sizes of an attention layer, and returns its number of heads of keys and values. This is n_kv_head, or
+/// `heads` if n_kv_head is 0. Errors, in the name of `who`: a width or `heads` below 1; a width that `heads` does not
+/// divide; `heads` that n_kv_head does not divide; a block_size below 0; a mask in the options, because a mask belongs
+/// to a call; the errors of AttentionOptions::require().
 inline Index checked_heads(const char* who, Index width, Index heads, Index n_kv_head, Index block_size,
                            const AttentionOptions& options) {
   check_in(who, width >= 1, "width ", width, " must be at least 1");

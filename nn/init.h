@@ -11,9 +11,9 @@ namespace mote {
 
 /// How a layer's constructor initializes its parameters. A Generator converts to an Init, with which the layer draws
 /// PyTorch's default weights. With Init::none(random), the layer draws nothing and leaves zeros that take no memory
-/// yet. A model uses this if it loads its weights, or if it draws weights of its own as GPT does, so that each is
-/// drawn only once. With Init::twice(random), such a model draws PyTorch's defaults first and then its own weights, as
-/// a PyTorch program does. So GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
+/// yet. A model uses this if it loads its weights, or if it draws weights of its own as GPT does, so that each weight
+/// is drawn only once. With Init::twice(random), such a model draws PyTorch's defaults first and then its own weights,
+/// as a PyTorch program does. So GPT(config, Init::twice(Generator(1337))) has nanoGPT's weights for that seed.
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}
@@ -88,8 +88,8 @@ inline Fans fans(const char* who, const Parameter& p) {
   return {static_cast<double>(p.shape()[1]), static_cast<double>(p.shape()[0])};
 }
 
-/// Redraws a weight [out, in] uniformly within +-sqrt(3) gain sqrt(2 / (in + out)). Pass fans if the weight is part of
-/// a larger matrix. Source: Glorot and Bengio 2010.
+/// Redraws a weight [out, in] uniformly within +-sqrt(3) gain sqrt(2 / (in + out)). If the weight is part of a larger
+/// matrix, pass the fans of that matrix. Source: Glorot and Bengio 2010.
 inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator& random, Real gain = 1) {
   const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / (fans.in + fans.out)));
   uniform(p, -bound, bound, random);

@@ -28,8 +28,9 @@ template <class L, class... A>
 concept Takes = requires(const L& layer, A&&... arguments) {
   layer.forward(std::forward<A>(arguments)...);
 };
-/// Whether the argument T should be ids instead. NotTensor: whether it should be a Tensor instead. NotMask: whether
-/// the last argument T is a Tensor and should be a Mask instead.
+/// NotIds: whether forward() does not take a T as its first argument but would take ids. NotTensor: whether it does not
+/// take a T as its first argument but would take a Tensor. NotMask: whether T is a Tensor, which forward() does not
+/// take as its last argument, where it would take a Mask.
 template <class L, class T, class... A>
 concept NotIds = !Takes<L, T, A...> && Takes<L, const IntArray&, A...>;
 template <class L, class T, class... A>

@@ -1,4 +1,4 @@
-// Linear, a matrix and a bias. The simplest layer: read it first.
+// Linear, a matrix and a bias. It is the simplest layer, so read it first.
 #pragma once
 
 #include "engine/ops/matmul.h"

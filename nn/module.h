@@ -55,7 +55,7 @@ class Visitor {
   void operator()(const std::string& name, std::optional<M>& child) {
     if (child) (*this)(name, *child);
   }
-  /// Lists the alternative that a variant holds as the child.
+  /// Lists the module that a variant holds.
   template <class... M>
   void operator()(const std::string& name, std::variant<M...>& child) {
     std::visit([&](auto& layer) { (*this)(name, layer); }, child);
@@ -86,17 +86,18 @@ class Visitor {
 class Module {
  public:
   virtual ~Module() = default;
-  /// Lists every field that is a parameter, a buffer, a random stream or a module. Their order is that in which
-  /// initial values are drawn and fields are printed.
+  /// Lists every field that is a parameter, a buffer, a random stream or a module. List the fields in the order in
+  /// which their initial values are drawn. They are printed in this order.
   virtual void visit(Visitor& v) = 0;
 
   /// Switches this module and all its children to training mode, or to evaluation mode if `on` is false. A module
-  /// starts in training mode. The mode switches layers such as Dropout, but not gradients, which NoGrad switches off.
+  /// starts in training mode. The mode affects layers such as Dropout. It does not affect gradients, which NoGrad
+  /// switches off.
   void train(Flag on = true);
   void eval() { train(false); }
-  /// Whether the module is in training mode. Errors: the module would train, but another thread keeps it in evaluation
-  /// mode (Evaluation); the module would train inside the call of a layer that is in evaluation mode but whose visit()
-  /// does not list the module.
+  /// Whether the module is in training mode. Errors, both only for a module that is set to train: another thread keeps
+  /// the module in evaluation mode with an Evaluation; the module runs inside a layer that is in evaluation mode but
+  /// whose visit() does not list the module.
   bool training() const;
 
   /// The name of the class without namespaces, such as "Linear" or "TransformerBlock", unless the class overrides
@@ -107,8 +108,8 @@ class Module {
   Module() = default;
   Module(Module&& other) noexcept
       : trains_(other.trains_.load()), moved_from_(std::exchange(other.moved_from_, true)) {}
-  /// Errors: a module is moved to itself, which would empty its lists; an Evaluation is open for the module that is
-  /// replaced.
+  /// Errors: a module is moved to itself, which would empty its lists; an Evaluation is open for the module that would
+  /// be replaced.
   Module& operator=(Module&& other) {
     check_in("module", this != &other || moved_from_, "a module cannot be moved to itself");
     check_in("module", evaluations_ == 0, "this ", type_name(),
@@ -126,10 +127,10 @@ class Module {
     ~Cloning() { --depth; }
     static inline constinit thread_local int depth = 0;
   };
-  /// Gives every parameter of a fresh copy a cell of its own, which holds its value. Parameters that are tied within
-  /// the module stay tied.
+  /// Gives every parameter of a fresh copy its own cell with its own value, so that the copy no longer shares the cells
+  /// of the original. Parameters that are tied within the module stay tied.
   static void own_cells(Module& copy);
-  /// Errors: this module was moved from.
+  /// Checks that this module was not moved from. Errors: the module was moved from.
   void require_kept() const;
 
  private:
@@ -150,8 +151,8 @@ template <class Derived>
 class Layer;
 
 namespace detail {
-/// Prevents deriving from a layer. The most derived class constructs a virtual base, and only the layer L itself may
-/// construct this one. So neither `struct Scaled : Linear` nor `struct A : Layer<B>` compiles. The compiler's error
+/// Prevents deriving from a layer. In C++ the most derived class constructs a virtual base, and only L may construct
+/// this virtual base. So neither `struct Scaled : Linear` nor `struct A : Layer<B>` compiles. The compiler's error
 /// shows the name of this class, which says what to do instead.
 template <class L>
 class PutTheLayerIntoAField {
@@ -163,8 +164,8 @@ class PutTheLayerIntoAField {
 
 /// The base class of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the
 /// layer, mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer. A layer
-/// cannot be the base of another layer, because the call and clone() of a Linear only know a Linear. To extend a
-/// layer, put it into a field of a new one.
+/// cannot be the base of another layer, because Linear's call and clone(), for example, would treat the derived layer
+/// as a plain Linear. To extend a layer, put it into a field of a new one.
 template <class Derived>
 class Layer : public Module,
               public detail::WrongCalls<Derived>,
@@ -253,7 +254,7 @@ std::vector<NamedStream> named_streams(const Module& module, Flag ties = false);
 /// The number of elements in all parameters of a module. Tied parameters are counted once.
 Index parameter_count(const Module& module);
 void zero_grad(const Module& module);
-/// Freezes (false) or unfreezes every parameter of a module.
+/// Unfreezes every parameter of a module, or freezes every parameter if `on` is false.
 void set_trainable(Module& module, Flag on);
 /// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, like
 /// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m), f can redraw the weights of every Linear, for example.
@@ -261,7 +262,8 @@ void apply(Module& module, const std::function<void(Module&)>& f);
 /// Copies the parameters and buffers of one module to another by name. Errors: names that only one module has; shapes
 /// that differ. The message lists all of them, and nothing is copied.
 void copy_weights(const Module& from, Module& to);
-/// One line per layer that has parameters of its own: name, type, parameter shapes, count; then the total.
+/// A table of a module's layers and parameters. Each layer that has parameters of its own has one line with its name,
+/// its type, the shapes of its parameters and the number of their elements. The last line is the total.
 std::string summary(const Module& module);
 
 }  // namespace mote

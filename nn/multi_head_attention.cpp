@@ -51,8 +51,8 @@ void MultiHeadAttention::check_input(const char* role, const Tensor& x, const Li
   const Index width = projection.weight.shape()[1];
   check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == width, role, " ", x.shape(), " must be [B, T, ", width,
            "]");
-  check_in("MultiHeadAttention", block_size == 0 || x.size(1) <= block_size, "T = ", x.size(1), " is above block_size ",
-           block_size);
+  check_in("MultiHeadAttention", block_size == 0 || x.size(1) <= block_size, "the length T = ", x.size(1),
+           " is above block_size ", block_size);
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,

@@ -9,13 +9,13 @@
 
 namespace mote {
 
-/// The options of MultiHeadAttention outside the attention formula.
+/// The options of MultiHeadAttention that are not in AttentionOptions, which has those of the attention formula.
 struct MultiHeadAttentionOptions {
   bool bias = true;                   ///< whether the projections of queries, keys and values have a bias
   std::optional<bool> out_bias = {};  ///< whether the output projection has a bias; not given: as `bias`
-  Index n_kv_head = 0;    ///< heads of keys and values, each shared by heads / n_kv_head heads of queries; 0: heads
+  Index n_kv_head = 0;    ///< heads of keys and values, each shared by n_head / n_kv_head heads of queries; 0: n_head
   Index block_size = 0;   ///< the longest input that the layer accepts; 0: any length
-  Index d_in = 0;         ///< width of the queries' input; 0: width
+  Index d_in = 0;         ///< width of the queries' input; 0: the layer's width
   Index key_width = 0;    ///< width of the keys' input (PyTorch's kdim); 0: d_in
   Index value_width = 0;  ///< width of the values' input (PyTorch's vdim); 0: d_in
   /// Draws the weights as torch.nn.MultiheadAttention does. The output projection is drawn first, as a Linear, and its
@@ -24,7 +24,7 @@ struct MultiHeadAttentionOptions {
   bool torch_init = false;
 };
 
-/// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] ->
+/// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o for H heads of width d = width / H: x [B, T, d_in] ->
 /// [B, T, width]. q, k, v are projections of one input (self-attention) or of three (cross-attention). In
 /// cross-attention, k and v may have another length than q, and a batch of one broadcasts. Each head attends
 /// independently, and the output projection mixes the heads. A mask is true where a query may attend to a key. The
@@ -45,7 +45,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Tensor forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
   Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
 
-  /// The output of a call, bit for bit, together with the attention weights of every head.
+  /// Returns the same output as a call, bit for bit, together with the attention weights of every head.
   AttentionOutput with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   AttentionOutput with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                const Mask& mask = {}) const;

@@ -11,7 +11,8 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. weight starts as 1, bias as 0.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias, with mean and var over the last axis of x [..., C]. weight starts
+/// as 1, bias as 0.
 struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
   double eps;
@@ -27,7 +28,7 @@ struct LayerNorm : Layer<LayerNorm> {
   }
 };
 
-/// y = x / sqrt(mean(x^2) + eps) * weight over the last axis; weight starts as 1. x [..., C].
+/// y = x / sqrt(mean(x^2) + eps) * weight, with the mean over the last axis of x [..., C]. weight starts as 1.
 struct RMSNorm : Layer<RMSNorm> {
   Parameter weight;
   double eps;

@@ -62,7 +62,7 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
 
 /// How queries and keys are rotated.
 struct RotaryOptions {
-  double base = 10000;  ///< pair i of r/2 rotates by position * base^(-2i/r), so the first pair rotates fastest
+  double base = 10000;  ///< of r rotated columns, pair i rotates by position * base^(-2i/r), so pair 0 rotates fastest
   double fraction = 1;  ///< the share of a head's columns that is rotated: r = fraction * width, rounded down to even
   Index length = 0;     ///< positions whose angles are precomputed; later ones are computed on demand
 };
@@ -70,8 +70,8 @@ struct RotaryOptions {
 /// Rotary positions: rotates the first `heads` heads of x [B, T, C], which lie side by side, and keeps the shape. The
 /// first row of x is at position `start`. rotary() in engine/ops/rotary.h has the formula. Frequencies and angles are
 /// rounded to `real`, as in PyTorch programs, so an angle in float is off by up to 6e-5 at position 1,024. Rotary has
-/// no parameters. Errors: an odd width if all columns are rotated; a fraction outside (0, 1] or of less than one pair;
-/// a base that is not above 0. Source: Su et al. 2021.
+/// no parameters. Errors: an odd width if all columns are rotated; a fraction outside (0, 1], or one that gives less
+/// than one pair of columns; a base that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
   /// Precomputes the angles of options.length positions, or of `length` positions if options.length is 0.
@@ -85,8 +85,8 @@ class Rotary {
     half_ = static_cast<Index>(options.fraction * static_cast<double>(Index(width))) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
              " is odd, but its columns are rotated in pairs");
-    check_in("Rotary", half_ >= 1, "fraction ", options.fraction, " of a head of width ", width,
-             " is less than one pair of columns");
+    check_in("Rotary", half_ >= 1, "width ", width, " with fraction ", options.fraction, " leaves ", 2 * half_,
+             " columns to rotate: one pair is the least");
     fill(0, options.length != 0 ? options.length : Index(length), cosines_, sines_);
   }
   Tensor operator()(const Tensor& x, Integer start, Integer heads = 1) const {

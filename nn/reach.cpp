@@ -49,7 +49,7 @@ std::string nearest(std::vector<std::string> names, const std::string& wanted) {
   return text;
 }
 
-/// `value` at these positions of the axis, and x at all others. Without positions, `value` everywhere.
+/// Returns x with `value` at these positions of the axis. If `positions` is empty, returns `value`.
 Tensor chosen(const std::vector<Index>& positions, int axis, const Tensor& x, const Tensor& value,
               const std::string& where) {
   if (positions.empty()) return value;
@@ -134,7 +134,8 @@ Record::Record(const Module& model, const std::vector<std::string>& places) {
   for (const std::string& text : places) {
     const Places& p = places_.emplace_back(layers, text);
     check_in("Record", p.whole(), "'", text,
-             "' names single heads or positions, but Record keeps whole values: take the part by select()");
+             "' asks for single heads or positions, but Record keeps whole values: leave the numbers out, and select() "
+             "from the value");
   }
   watch();
 }

@@ -61,10 +61,10 @@ class Places {
 ///     model(ids);
 ///     Tensor y = seen["transformer.h.0.mlp"];  // for y.grad(), call y.retain_grad() before backward()
 ///
-/// These are the values that the rest of the model gets, after all changes. With gradients they are Tensors of the
-/// graph, except scales. Recording costs less under NoGrad. Recording changes no bit of any result. A Record must
-/// be a local variable. Errors: those of Places; a place with single heads or positions; in a call of the model, a
-/// place that neither this call nor an earlier one has reached.
+/// The recorded values are those that the rest of the model gets, after all changes. Unless NoGrad is active, the
+/// values are Tensors of the graph, except scales. Recording costs less under NoGrad. Recording changes no bit of any
+/// result. A Record must be a local variable. Errors: those of Places; a place with single heads or positions; in a
+/// call of the model, a place that neither this call nor an earlier one has reached.
 class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
@@ -82,10 +82,10 @@ class Record : private Observer {
   std::map<std::string, Tensor> values_;
 };
 
-/// During its lifetime, replaces the values x at these places by change(x), on this thread. Gradients flow through
-/// what `change` computes. Scopes nest: the inner scope changes a value first, and the outer scope sees the result.
-/// While the model is not called, nothing is changed, and this is no error. Errors: those of Places; in a call of the
-/// model, those of Places::put(), and places that neither this call nor an earlier one has reached.
+/// During its lifetime, replaces the values x at these places by change(x), on this thread. Gradients flow through what
+/// `change` computes. Scopes nest: the inner scope changes a value first, and the outer scope sees the result. It is no
+/// error if the model is never called. Errors: those of Places; in a call of the model, those of Places::put(), and
+/// places that neither this call nor an earlier one has reached.
 class Change : private Observer {
  public:
   [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);

@@ -12,7 +12,7 @@
 
 namespace mote {
 
-/// The options of SelfAttention outside the attention formula.
+/// The options of SelfAttention that are not in AttentionOptions, which has those of the attention formula.
 struct SelfAttentionOptions {
   std::optional<bool> bias = {};             ///< whether the projections have a bias; not given: true
   std::optional<bool> out_bias = {};         ///< whether the output projection has a bias; not given: as `bias`
@@ -22,12 +22,12 @@ struct SelfAttentionOptions {
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
 };
 
-/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b: x
+/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o with q | k | v = x W + b, for H heads of width d = C / H: x
 /// [B, T, C] -> [B, T, C]. Each head attends independently, and the output projection mixes the heads. Causal by
 /// default. A mask is true where a query may attend to a key. The mask broadcasts to [B, H, T, T], and combines with
-/// causal. The names are nanoGPT's. Errors of the constructor: a C that H does not divide; an H that n_kv_head does
-/// not divide; a block_size below 0. Errors of a call: inputs of another width; T above block_size; a mask that does
-/// not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
+/// causal. The names are nanoGPT's. Errors of the constructor: a C that H does not divide; an H that n_kv_head does not
+/// divide; a block_size below 0. Errors of a call: inputs of another width; T above block_size; a mask that does not
+/// broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
 struct SelfAttention : Layer<SelfAttention> {
   Index n_head, n_kv_head, n_embd, block_size;
   AttentionOptions options;
@@ -51,14 +51,15 @@ struct SelfAttention : Layer<SelfAttention> {
   }
 
   /// With a cache, x [B, t, C] holds the tokens that follow those in the cache, and their keys and values are appended
-  /// to it. The result equals the last t rows of the full pass bit for bit; engine/ops/kv_cache.h says why. Errors
-  /// with a cache: not causal, not under NoGrad, dropout on, a mask, a cache for another window.
+  /// to the cache. The result equals, bit for bit, the last t rows of a pass over all tokens. engine/ops/kv_cache.h
+  /// says why. Errors with a cache: attention that is not causal; NoGrad is not active; dropout is active; a mask; a
+  /// cache for another window.
   Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
     check_in("SelfAttention", !cache || attn_dropout.now() + resid_dropout.now() == 0,
              "a cache is for evaluation: call eval() first");
     const Index start = cache ? cache->length() : 0;  // the position of x's first token
     check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
-    check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
+    check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "the length T = ", start + x.size(1),
              " is above block_size ", block_size);
     AttentionOptions how = options;
     how.mask = mask;

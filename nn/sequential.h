@@ -8,7 +8,7 @@ namespace mote {
 
 /// Calls its layers in turn, each on the result of the previous one. Layers are named by position: 0, 1, ... Build it
 /// with braces: Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}. C++ evaluates a brace list from left
-/// to right. C++ evaluates arguments in parentheses in any order, so weights would be drawn in any order.
+/// to right, so the layers draw their weights in this order. Arguments in parentheses may be evaluated in any order.
 struct Sequential : Layer<Sequential> {
   Sequential() = default;
   template <class... Layers>

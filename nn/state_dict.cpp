@@ -1,5 +1,5 @@
-// Matches a state with the fields of a module, renames, saves and loads; copy_weights, which loads another module's
-// state.
+// Matches a state with the fields of a module, and renames, saves and loads states. Also has copy_weights, which loads
+// another module's state.
 #include "nn/state_dict.h"
 
 #include <algorithm>
@@ -18,18 +18,19 @@ bool same_elements(const Array& a, const Array& b) {
   return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
-/// The places of a const module, only to be read.
+/// The places of a const module. They must only be read.
 std::vector<StatePlace> places_of(const Module& module) { return state_places(const_cast<Module&>(module)); }
 
-/// A rule with its place and the shape of the array there. The rule has no shape if it does not fit the place.
+/// A rule, the position of its place, and in `there` the shape of the other library's array. There is no shape if the
+/// rule does not fit the place.
 struct PlacedRule {
   NameRule rule;
   std::size_t place;
   std::optional<Shape> there;
 };
 
-/// The rules of a table with their places. An empty table stands for mote's own names, and of a tied array only the
-/// first name is written.
+/// Finds the places of a table's rules, and leaves out the rules without a place. A table without rules gets one rule
+/// for each of mote's own names. Of the names of a tied array, only the first is written.
 std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<StatePlace>& places) {
   std::vector<NameRule> rules = table.rules;
   std::map<std::string, std::size_t> positions;
@@ -38,7 +39,7 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
       positions[name] = i;
       if (table.rules.empty()) rules.push_back({.there = name, .here = name, .read_only = name != places[i].names[0]});
     }
-  std::map<std::string, Index> rows;  // how many rows of each array there the table lists
+  std::map<std::string, Index> rows;  // the number of rows that the table lists, by the other library's name
   for (const NameRule& r : rules) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
   std::vector<PlacedRule> placed;
   for (const NameRule& r : rules) {
@@ -77,7 +78,7 @@ struct NamedRows {
 };
 
 /// Transposes a matrix in its own memory. All matrices share one scratch buffer. Separate buffers would remain in
-/// mote's memory cache, one for every shape, and in GPT-2 take more memory than its largest matrix.
+/// mote's memory cache, one for every shape, and for GPT-2 take more memory than GPT-2's largest matrix.
 Array transposed(Array x, std::vector<real>& scratch) {
   detail::copy_elements(x.data(), x.layout().transpose(0, 1), scratch.data());
   x = x.reshape({x.shape()[1], x.shape()[0]});
@@ -85,7 +86,8 @@ Array transposed(Array x, std::vector<real>& scratch) {
   return x;
 }
 
-/// The places that entries are loaded into, and the problems of each place. Problems that concern no place come last.
+/// The result of match(): the rules by which entries are loaded, the problems by the position of their place, and the
+/// report. Problems that concern no place come last.
 struct Matches {
   std::vector<std::pair<const StateEntry*, PlacedRule>> assignments;
   std::multimap<std::size_t, std::string> problems;
@@ -113,7 +115,7 @@ std::string wrapper_prefix(const StateDict& state, const std::vector<PlacedRule>
 Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
   const std::vector<PlacedRule> rules = placed_rules(options.names, places);
   const std::size_t prefix = wrapper_prefix(state, rules).size();
-  std::multimap<std::string, const PlacedRule*> by_name;  // by the name there
+  std::multimap<std::string, const PlacedRule*> by_name;  // by the other library's name
   for (const PlacedRule& p : rules) by_name.emplace(p.rule.there, &p);
   Matches m;
   const auto problem = [&](std::size_t place, const std::string& name, const std::string& what) {
@@ -148,7 +150,8 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   return m;
 }
 
-/// An array as another library keeps it, joined from parts of our arrays in the order of their rows there.
+/// An array as another library keeps it, joined from parts of mote's arrays. The parts are sorted by their first row in
+/// the joined array.
 StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, const std::vector<StatePlace>& places,
                         const std::string& owner) {
   const auto& [rule, place, there] = *parts.begin()->second;
@@ -202,7 +205,7 @@ StateDict state_dict(const Module& module, const NameTable& names) {
 
 StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner) {
   const std::vector<PlacedRule> rules = placed_rules(names, places);
-  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // for each array there, its parts by their first row
+  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // one for each joined array: its parts by first row
   std::map<std::string, std::size_t> whole_of;
   NamedRows named(places);
   for (const PlacedRule& p : rules) {

@@ -15,33 +15,35 @@ struct StateEntry {
   std::string name;
   Shape shape;
   std::function<Array()> read;
-  std::vector<std::string> here = {};  ///< mote's names of the arrays in this one; set by state_dict() of a module
+  std::vector<std::string> here = {};  ///< mote's names of the arrays it is made of; set by state_dict() of a module
   std::string other = {};              ///< the class of a value that is not an array of floats; read() then throws
 };
 using StateDict = std::vector<StateEntry>;
 
-/// The name and layout of an array, or of some of its rows, in another library ("there") and in mote ("here").
+/// Pairs an array in the files of another library with an array of a mote module, or some rows of one with some rows of
+/// the other. In the field names, `there` means the other library, and `here` means mote.
 struct NameRule {
   std::string there, here;
-  bool transposed = false;  ///< the matrix is kept as [in, out] there
-  /// The rule is about this many rows along axis 0. The rows from `from_here` on of mote's array are the rows from
-  /// `from_there` on of the array there, after transposing it if `transposed`. The rules of a table together cover the
-  /// whole array there. rows = 0: the rule is about the whole array.
+  bool transposed = false;  ///< the other library keeps the matrix as [in, out]
+  /// The number of rows along axis 0 that the rule is about, or 0 for the whole array. The rows from `from_here` on of
+  /// mote's array are the rows from `from_there` on of the other library's array, which is transposed first if
+  /// `transposed`. All rules of a table together must cover the whole array of the other library.
   Index rows = 0, from_here = 0, from_there = 0;
   bool read_only = false;  ///< the name is accepted when loading but not written
 };
 
-/// The names of a family of files, used for saving and loading. An empty table stands for mote's own names. In a table
-/// with rules, a name without a rule has no counterpart on the other side.
+/// The names of a family of files, used for saving and loading. A table without rules stands for mote's own names. In a
+/// table with rules, an array that no rule names has no counterpart on the other side.
 struct NameTable {
   std::vector<NameRule> rules;
-  std::vector<std::string> ignored;  ///< endings of names there that hold no weights, such as ".attn.masked_bias"
+  std::vector<std::string> ignored;  ///< names in files with these endings hold no weights, such as ".attn.masked_bias"
   std::string unwritable = {};       ///< why these names can be read but not written; empty: they can be written
 };
 
-/// The parameters and buffers of a module in visit order, a tied parameter once, under its first name. With a table,
-/// all arrays that the table lists, in its order. Errors: an array, or rows of an array, without a name in the table;
-/// rows of an array there that the table fills twice or not at all; a table that is only for reading.
+/// The parameters and buffers of a module in visit order. A tied parameter is listed once, under its first name. If
+/// `names` has rules, the result is the other library's arrays in the order of the rules. Errors: an array of the
+/// module, or some of its rows, without a rule; rows of another library's array that the rules fill twice or not at
+/// all; a table that is only for reading.
 StateDict state_dict(const Module& module, const NameTable& names = {});
 /// The tensors of a safetensors file as a state. The file must outlive the state.
 StateDict state_dict(const SafetensorsFile& file);
@@ -54,10 +56,10 @@ struct LoadOptions {
   NameTable names = {};  ///< the names that the state uses
 };
 
-/// The names that loading left aside, if it was not strict.
+/// The names that were not loaded because only one side has them. If `strict` was true, there are none.
 struct LoadReport {
-  std::vector<std::string> missing;     ///< in the module, not or not completely in the state: they keep their values
-  std::vector<std::string> unexpected;  ///< in the state, not in the module
+  std::vector<std::string> missing;     ///< in the module but not, or not completely, in the state; their values stay
+  std::vector<std::string> unexpected;  ///< in the state but not in the module
 };
 
 /// Sets the parameters and buffers of a module by name. One name of a tied parameter is enough. Values under several
@@ -72,8 +74,8 @@ LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOpt
 ///     save(model, "model.safetensors");
 ///     save(model, "nanogpt.safetensors", nanogpt_names(model));
 ///
-/// An existing file is replaced completely or not at all. The file does not contain random streams, the optimizer and
-/// the step. train/keep/checkpoint.h saves these, too.
+/// An existing file is replaced completely or not at all. The file does not contain the random streams, the optimizer's
+/// state or the step, which a checkpoint (train/keep/checkpoint.h) also contains.
 void save(const Module& module, const std::string& path, const NameTable& names = {});
 /// Loads a file of save() into a module that was built with the same config: load(model, "model.safetensors"). Errors:
 /// those of the file and of load_state_dict(). After an error the module is unchanged.

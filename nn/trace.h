@@ -17,7 +17,8 @@ struct TracePrint {
   std::function<bool(const TraceEvent&)> show = {};  ///< selects the lines to print; not given: all
 };
 
-/// During its lifetime, records every layer and op that this thread runs, forward and backward. Give it a name:
+/// During its lifetime, records every layer and op that this thread runs, forward and backward. A Trace must be a named
+/// variable:
 ///
 ///     const Trace trace;
 ///     model.loss(x, y).backward();
@@ -27,10 +28,10 @@ struct TracePrint {
 /// result. Traces nest: the outer one also records what the inner one records.
 ///
 /// FLOPs come from a table of ops (engine/watch/costs.h). A multiply-add is two FLOPs. An op that is not in the table
-/// counts one FLOP per element of its result, in forward and in backward. A view counts none. Matrix products are
-/// exact: 2 M N K, plus biases, and the same for each gradient. Attention counts the pairs of a query and a key that
-/// may attend. By convention, functions such as exp or gelu cost 1 FLOP per element, softmax 5, layer norm 7, and
-/// moving elements 0.
+/// counts one FLOP per element of its result, in forward and in backward. A view counts none. The count of a matrix
+/// product is 2 M N K, and that of the gradient of each factor is the same. A bias counts one FLOP per element of the
+/// result. Attention counts only the pairs of a query and a key in which the query may attend to the key. By
+/// convention, functions such as exp or gelu cost 1 FLOP per element, softmax 5, layer norm 7, and moving elements 0.
 ///
 /// Bytes are those of the elements that results allocate, without scratch memory. Kept bytes are those that ops keep
 /// for backward, weights included. An array that two ops keep counts twice. An op that calls other ops has no bytes of

@@ -63,7 +63,7 @@ struct TransformerBlock : Layer<TransformerBlock> {
   TransformerBlock(Integer width, Integer heads, const Init& init, const TransformerBlockOptions& given = {})
       : TransformerBlock(given.resolved(width), width, heads, init) {}
 
-  /// mask and cache: see SelfAttention.
+  /// SelfAttention explains `mask` and `cache`.
   Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
     if (norm_order == NormOrder::pre) {
       const Tensor y = x + attn(ln_1(x), mask, cache);

@@ -46,7 +46,7 @@ Array zip_strided(kernels::Binary* f, const Shape& shape, const real* a, const S
   return y;
 }
 
-/// Adds x to the elements at `to`, which are `strides` apart.
+/// Adds x to the elements of an array of the same shape, which begin at `to` and have the given strides.
 void add_to(real* to, const Strides& strides, const Array& x) {
   const StridedLoop loop(x.shape(), strides, x.strides());
   const auto f = kernels::table().add;
@@ -127,7 +127,7 @@ Array matmul(const Array& a, const Array& b) {
   }
   const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
   const Shape batch = broadcast(batch_a, batch_b), whole = batch.insert(-1, m).insert(-1, n);
-  // If there is only one B, all matrices of A are joined into one tall matrix, if the strides of A allow it.
+  // If b is a single matrix and the strides of a allow it, all matrices of a are joined into one tall matrix.
   if (const Shape joined{batch.numel() * m, k}; batch_b.numel() == 1 && a.layout().try_view(joined))
     return matmul(a.reshape(joined), b.reshape({k, n})).reshape(whole);
   const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
@@ -152,7 +152,7 @@ Array linear(const Array& x, const Array& weight, const Array& bias) {
   const Index n = weight.shape()[0], k = weight.shape()[1];
   Array y = Array::empty(x.shape().with(-1, n));
   const Index m = n > 0 ? y.numel() / n : 0;
-  const bool adjacent = x.is_contiguous();  // if so, no view is needed, whose cost a small model would notice
+  const bool adjacent = x.is_contiguous();  // if so, no view is made, because that would slow down a small model
   const Array rows = adjacent ? x : as_rows(x), added = bias.defined() ? bias.contiguous() : bias;
   const kernels::Matrix a = adjacent ? kernels::Matrix{rows.data(), k, 1} : matrix(rows);
   kernels::gemm(m, n, k, a, {weight.data(), weight.stride(1), weight.stride(0)}, fresh(y), n,

@@ -25,7 +25,8 @@ void library_of(real, Containers*);
 [[gnu::used]] static void (*const wanted_library)(real, Containers*) = &library_of;
 }  // namespace detail
 
-/// A plain number of any arithmetic type but bool. Beside an Array or a Tensor it is converted to `real`.
+/// A plain number of any arithmetic type but bool. In arithmetic with an Array or a Tensor the number is converted to
+/// `real`.
 template <class S>
 concept Number = std::is_arithmetic_v<S> && !std::same_as<S, bool>;
 
@@ -33,16 +34,17 @@ concept Number = std::is_arithmetic_v<S> && !std::same_as<S, bool>;
 class Array : public Strided<Array, real> {
  public:
   static constexpr const char* not_defined =
-      "an array is an empty Array(): a gradient before backward(), a tensor never computed, or one moved from";
+      "the array is an empty Array(): it was never computed, was moved from, or is a gradient before backward()";
 
   Array() = default;
-  /// A scalar, rank 0.
+  /// A scalar, an array of rank 0.
   template <Number S>
   Array(S value) : Array(full(Shape{}, static_cast<real>(value))) {}
-  /// `values` in row-major order. Errors: their count differs from shape's.
+  /// An array with these values, given in row-major order. Errors: the number of values is not the shape's numel().
   Array(const Shape& shape, std::span<const real> values) : Strided(shape, values) {}
   static Array zeros(const Shape& shape) { return full(shape, 0, "zeros"); }
-  /// An array that is not defined, for a Parameter that has no value yet. Errors then mention the unfilled parameter.
+  /// An array that is not defined, for a Parameter that has no value yet. Using it is an error, whose message says that
+  /// a parameter has not been filled.
   static Array unfilled() {
     Array x;
     x.unfilled_ = true;
@@ -88,23 +90,23 @@ inline Array operator/(Number auto s, const Array& x) { return zip(kernels::tabl
 
 /// total += x. If another array shares total's elements, total gets its own copy first. Errors: shapes that differ.
 void accumulate(Array& total, const Array& x);
-/// Like accumulate, but only into the positions start, start + step, ... below end of an axis. The gradient of a slice
-/// is added this way.
+/// Like accumulate, but adds x only to the positions start, start + step, ... below `end` along an axis. The gradient
+/// of a slice is added this way.
 void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x);
 
-// Reductions over `axes`, or over all axes if none are given. With keepdim a reduced axis stays with extent 1. Sums
-// run in 16 lanes over blocks of 4096 elements or 128 rows. The sums of blocks are added 128 at a time, in an order
-// that depends only on the shape. The sum of no elements is 0; max and min of no elements are errors. If any element
-// is NaN, the result is NaN.
+// Reductions over `axes`, or over all axes if none are given. With keepdim a reduced axis stays with extent 1. Sums are
+// computed for blocks of 4096 elements or 128 rows, each in 16 lanes. The sums of blocks are added in groups of 128.
+// This order of additions depends only on the shape. The sum of no elements is 0; max and min of no elements are
+// errors. If any element is NaN, the result is NaN.
 Array sum(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 Array max(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 Array min(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 /// Sums x down to `shape`, which must broadcast to x's shape. Gradients undo broadcasting this way.
 Array sum_to(const Array& x, const Shape& shape);
 
-/// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
-/// counts as a row on the left and a column on the right; the result drops that axis. a and b may have any strides and
-/// are not copied. Errors: inner extents differ, rank 0.
+/// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. If a has
+/// rank 1, it counts as a row. If b has rank 1, it counts as a column. The result has no axis for such a row or column.
+/// a and b may have any strides and are not copied. Errors: inner extents differ, rank 0.
 Array matmul(const Array& a, const Array& b);
 /// x W^T + bias: x [..., in], weight [out, in], bias [out] or not defined -> [..., out]. The bias is added to every row
 /// once, after the last product. Errors: other shapes.

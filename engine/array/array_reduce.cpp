@@ -11,9 +11,9 @@ namespace {
 
 bool repeats(const Array& x, Integer axis) { return x.stride(axis) == 0 && x.shape()[axis] > 1; }
 
-/// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end,
-/// and inner is then 1. A view that repeats elements (expand) may be larger than memory, so it is copied only in
-/// pieces.
+/// The input of a reduction, seen as an array [outer, count, inner] whose middle axis is reduced. Reduced axes that are
+/// not adjacent are moved to the end, and inner is then 1. A view that repeats elements (expand) may be larger than
+/// memory, so such a view is copied only in pieces.
 class ReducedAxes {
  public:
   Index outer = 1, count = 1, inner = 1;
@@ -43,7 +43,8 @@ class ReducedAxes {
     first_ = x_.data();
   }
 
-  /// Elements [begin, begin + n) in row-major order. Returned in place if possible, otherwise copied to `room`.
+  /// Returns a pointer to elements [begin, begin + n) in row-major order. The elements are copied to `room` if the
+  /// input is available only in pieces.
   const real* piece(Index begin, Index n, real* room) const {
     if (first_) return first_ + begin;
     const Index row = x_.shape()[-1], step = x_.stride(-1);
@@ -68,15 +69,16 @@ Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<doubl
 constexpr Index reduce_block = 4096;  // elements per block; part of the definition of a sum, whose bits depend on it
 constexpr Index stripe = 64;          // columns per task; a whole number of cache lines
 
-/// The smallest power of sum_rows such that at most sum_rows groups of this size cover `count`.
+/// Returns the size of the groups in which `count` items are added. It is the smallest power of sum_rows with which
+/// there are at most sum_rows groups.
 Index group_of(Index count) {
   Index group = kernels::sum_rows;
   while (group < (count - 1) / kernels::sum_rows + 1) group *= kernels::sum_rows;
   return group;
 }
 
-/// The sum of the sums of blocks. Up to sum_rows of them are added in order. More of them are first added in groups
-/// whose size is a power of sum_rows, because in one chain of a hundred thousand additions each addition would be
+/// Adds up the sums of blocks. Up to sum_rows sums are added in order. If there are more, the sums are first added in
+/// groups, whose size is a power of sum_rows. In one chain of a hundred thousand additions, each addition would be
 /// rounded to the precision of the large total.
 real sum_in_groups(std::span<const real> blocks) {
   const Index count = std::ssize(blocks);
@@ -101,8 +103,8 @@ real sum_of_blocks(const ReducedAxes& r, Index begin) {
   return sum_in_groups(part);
 }
 
-/// The sums of `width` adjacent columns, at most `stripe`, over `rows` rows. The first row begins at element `begin`.
-/// Rows are summed in blocks, and the sums of blocks are added in groups as in sum_in_groups().
+/// Computes the sums of `width` adjacent columns over `rows` rows. `width` is at most `stripe`. The first row begins at
+/// element `begin`. Rows are summed in blocks, and the sums of blocks are added in groups as in sum_in_groups().
 void sum_columns(const ReducedAxes& r, Index begin, Index rows, Index width, real* out) {
   const auto f = kernels::table().sum_columns;
   if (!r.in_pieces() && rows <= kernels::sum_rows * kernels::sum_rows)
@@ -174,7 +176,7 @@ Array min(const Array& x, const Axes& axes, Flag keepdim) {
 Array sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   check_in("sum_to", Layout(shape).expands_to(x.shape()), x.shape(), " cannot be summed to ", shape,
-           ": the target must broadcast to ", x.shape());
+           ": a sum undoes broadcasting, and ", shape, " does not broadcast to ", x.shape());
   std::array<Index, Shape::max_rank> axes;
   std::size_t count = 0;
   const int extra = x.rank() - shape.rank();

@@ -32,8 +32,8 @@ class Axes {
   const Index* end() const { return axes_.data() + count_; }
   bool empty() const { return count_ == 0; }
 
-  /// These axes for an array of rank `rank`, counted from 0 and sorted, or all axes if none are listed. Errors: an
-  /// axis out of range or listed twice.
+  /// Returns these axes for an array of rank `rank`, sorted and counted from 0. Returns all axes if none are listed.
+  /// Errors: an axis out of range or listed twice.
   Axes of(int rank) const;
 
  private:

@@ -9,8 +9,8 @@
 namespace mote {
 
 /// Calls f(i, a's element, b's element) for every position i of `shape`, in parallel. i counts in row-major order, and
-/// a and b are broadcast to `shape`. f is copied, so that writes to an output cannot change f. Errors: an input that
-/// does not broadcast to `shape`.
+/// a and b are broadcast to `shape`. f is copied to a local variable, which writes to an output cannot change. Errors:
+/// an input that does not broadcast to `shape`.
 template <ArrayLike A, ArrayLike B, class F>
 void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
   constexpr double nanoseconds = 0.5;
@@ -19,7 +19,7 @@ void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
     const auto run = [=, x = a.data() + from_a, z = b.data() + from_b](auto step_a, auto step_b) {
       for (Index i = 0; i < n; ++i) f(at + i, x[i * step_a], z[i * step_b]);
     };
-    constexpr std::integral_constant<Index, 1> one;  // a loop over adjacent elements becomes a few vector instructions
+    constexpr std::integral_constant<Index, 1> one;  // with a constant step of 1 the loop becomes vector instructions
     if (loop.inner_a() == 1 && loop.inner_b() == 1) return run(one, one);
     run(loop.inner_a(), loop.inner_b());
   });

@@ -11,11 +11,11 @@ namespace mote {
 class IntArray : public Strided<IntArray, Index> {
  public:
   static constexpr const char* not_defined =
-      "an IntArray is an empty IntArray(): it was never filled, or was moved from";
+      "the IntArray is empty, an IntArray(): it was never filled, or was moved from";
 
   IntArray() = default;
   explicit IntArray(const Shape& shape, Integer value = 0) : IntArray(full(shape, value)) {}
-  /// `values` in row-major order. Errors: their count differs from shape's.
+  /// An IntArray with these values, given in row-major order. Errors: the number of values is not the shape's numel().
   IntArray(const Shape& shape, std::span<const Index> values) : Strided(shape, values) {}
 };
 

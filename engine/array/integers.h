@@ -11,7 +11,8 @@
 namespace mote {
 
 namespace detail {
-/// f(a, b, &y) element by element with broadcasting; f returns whether y does not fit into 64 bits.
+/// Applies f(a, b, &y) element by element with broadcasting. f computes y, and returns true if y does not fit into 64
+/// bits.
 template <class F>
 IntArray exact(const char* op, const IntArray& a, const IntArray& b, const F& f) {
   a.require(op);
@@ -120,7 +121,7 @@ inline IntArray sum(const IntArray& x, const Axes& axes = {}, Flag keepdim = fal
     return total;
   });
 }
-/// The number of true elements over `axes`. sum(x > 0).item() is the number of all positive elements of x.
+/// Counts the true elements over `axes`. sum(x > 0).item() is the number of positive elements of x.
 inline IntArray sum(const Mask& m, const Axes& axes = {}, Flag keepdim = false) {
   m.require("sum");
   return detail::reduced(m, axes, keepdim, 0, [](Index total, Index value) { return total + value; });
@@ -158,7 +159,8 @@ inline IntArray clamp(const IntArray& x, Integer lowest, Integer highest = std::
   return combine<IntArray>(x, [low, high](Index at) { return std::clamp(at, low, high); });
 }
 
-/// a where the mask is true, b elsewhere; all three broadcast. Errors: shapes that do not broadcast.
+/// Takes the element of a where the mask is true, and the element of b elsewhere. All three broadcast. Errors: shapes
+/// that do not broadcast.
 inline IntArray where(const Mask& mask, const IntArray& a, const IntArray& b) {
   const Shape shape = broadcast(broadcast(a.shape(), b.shape()), mask.shape());
   IntArray y = copy_of(b.expand(shape));
@@ -169,8 +171,8 @@ inline IntArray where(const Mask& mask, const IntArray& a, const IntArray& b) {
 inline IntArray where(const Mask& mask, const IntArray& a, Integer b) { return where(mask, a, IntArray({}, b)); }
 inline IntArray where(const Mask& mask, Integer a, const IntArray& b) { return where(mask, IntArray({}, a), b); }
 
-/// The integers start, start + step, ... up to but not including `end`, as PyTorch's arange. Errors: a step of 0 or
-/// away from end, a distance from start to end beyond 64 bits.
+/// The integers start, start + step, ... up to but not including `end`, as PyTorch's arange. Errors: a step that is 0
+/// or leads away from `end`, a distance from `start` to `end` that does not fit into 64 bits.
 inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
   const Index first = start, last = end, by = step;
   Index distance = 0;
@@ -186,7 +188,8 @@ inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
 inline IntArray int_arange(Integer end) { return int_arange(0, end); }
 
 /// One-hot rows, with 1 at each id and 0 elsewhere: ids [...] -> [..., classes]. tensor(one_hot(ids)) converts them to
-/// `real`. Default of `classes`: the largest id plus 1. Errors: an id outside [0, classes), no ids and no classes.
+/// `real`. Without `classes`, the number of classes is the largest id plus 1. Errors: an id outside [0, classes); empty
+/// ids without `classes`.
 inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
   ids.require("one_hot");
   check_in("one_hot", classes > 0 || classes == -1, "classes ", classes,
@@ -205,8 +208,8 @@ inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
   return y;
 }
 
-/// How often each of 0, 1, ... occurs among ids. The result has a count for every number up to the largest id, and at
-/// least minlength counts. Errors: an id below 0, minlength below 0.
+/// Counts how often each of the numbers 0, 1, ... occurs in `ids`. The result has a count for every number up to the
+/// largest id, and at least `minlength` counts. Errors: an id below 0, minlength below 0.
 inline IntArray bincount(const IntArray& ids, Integer minlength = 0) {
   ids.require("bincount");
   check_in("bincount", minlength >= 0, "minlength ", minlength, " must be at least 0");
@@ -219,8 +222,8 @@ inline IntArray bincount(const IntArray& ids, Integer minlength = 0) {
   return y;
 }
 
-/// The positions at which a mask is true, as [count, rank]. Each true element has a row with its position along every
-/// axis. The rows are in row-major order.
+/// The positions at which a mask is true, as an array [count, rank]. Each true element has a row, which holds the
+/// element's position along every axis. The rows are in row-major order.
 inline IntArray nonzero(const Mask& m) {
   m.require("nonzero");
   const std::vector<std::uint8_t> values = m.to_vector();

@@ -8,8 +8,8 @@
 
 namespace mote {
 
-/// The parts one after the other along an axis. All other extents must be equal. Errors, which begin with the running
-/// op: no parts, shapes that differ in another axis.
+/// Joins the parts along an axis, one after the other. The extents of all other axes must be equal. Errors: no parts,
+/// shapes that differ in another axis. The messages begin with the name of the running op.
 template <ArrayLike A>
 A joined(const std::vector<A>& parts, Integer axis) {
   check(!parts.empty(), "needs at least one tensor");
@@ -35,8 +35,8 @@ A joined(const std::vector<A>& parts, Integer axis) {
   return y;
 }
 
-/// Parts of the same shape, one after the other along a new axis. Errors, which begin with the running op: no parts,
-/// different shapes.
+/// Joins parts of the same shape along a new axis, one after the other. Errors: no parts, different shapes. The
+/// messages begin with the name of the running op.
 template <ArrayLike A>
 A stacked(const std::vector<A>& parts, Integer axis) {
   std::vector<A> layers;

@@ -15,16 +15,17 @@ class Tensor;
 /// Booleans with a shape, one byte each. & | ^ ~ == and != work element by element with broadcasting.
 class Mask : public Strided<Mask, std::uint8_t> {
  public:
-  static constexpr const char* not_defined = "a mask is an empty Mask(): it was never filled, or was moved from";
+  static constexpr const char* not_defined = "the mask is empty, a Mask(): it was never filled, or was moved from";
 
   Mask() = default;
   explicit Mask(const Shape& shape, Flag value = false) : Mask(full(shape, value)) {}
-  /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's, a value other than 0 and 1.
+  /// A mask with these values, 0 or 1, given in row-major order. Errors: the number of values is not the shape's
+  /// numel(), or a value is neither 0 nor 1.
   Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {
     for (const std::uint8_t value : values) check_in("mask", value <= 1, "a mask holds 0 and 1, not ", Index(value));
   }
-  /// Not available, because the numbers of a Tensor could mark the positions to attend to, mark the positions to
-  /// block, or be added to the scores. The caller must choose.
+  /// A Tensor does not convert to a Mask, because the numbers of a Tensor could mark the positions to attend to, mark
+  /// the positions to block, or be added to the scores. The caller must choose.
   template <std::same_as<Tensor> T>
   __attribute__((
       unavailable("a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) where 1 means "

@@ -17,8 +17,8 @@ concept GoesInto = (std::same_as<U, bool> && std::same_as<T, bool>) || (Whole<U>
                    (std::floating_point<U> && std::floating_point<T>);
 }  // namespace detail
 
-/// A number or a list of equally shaped lists, such as {{0.43, 0.15}, {0.55, 0.87}}. Errors (in flatten): lists of
-/// unequal lengths.
+/// A number, a list of numbers, or a list of equally shaped lists, such as {{0.43, 0.15}, {0.55, 0.87}}. Errors (in
+/// flatten): lists of unequal lengths.
 template <class T>
 class Nested {
  public:
@@ -33,7 +33,7 @@ class Nested {
   requires(!std::is_arithmetic_v<U> || detail::GoesInto<U, T>) Nested(const std::vector<U>& items)
       : items_(items.begin(), items.end()), list_(true) {}
 
-  /// All values in row-major order; `shape` receives their shape.
+  /// Returns all values in row-major order, and sets `shape` to the shape of the list.
   std::vector<T> flatten(Shape& shape) const {
     std::vector<Index> extents;
     for (const Nested* n = this; n->list_; n = &n->items_.front()) {

@@ -36,7 +36,7 @@ template <class T>
 Form choose_form(std::vector<T> shown, const PrintOptions& options) {
   Form form{.precision = options.precision};
   if constexpr (std::is_floating_point_v<T>) {
-    std::erase_if(shown, [](T x) { return x == 0 || !std::isfinite(x); });  // these print the same in any form
+    std::erase_if(shown, [](T x) { return x == 0 || !std::isfinite(x); });  // 0, inf and NaN do not affect the form
     if (shown.empty()) return form;
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (const T x : shown) {
@@ -50,7 +50,7 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
     for (const T x : shown) form.width = std::max(form.width, element_text(x, form).size());
   };
   const bool chosen = options.scientific != Scientific::automatic;
-  const bool its_own_width = options.version < 209;  // the width of the form that PyTorch would choose automatically
+  const bool its_own_width = options.version < 209;  // in PyTorch before 2.9, the width fits the automatic form
   if (its_own_width || !chosen) widen();
   if (chosen) form.scientific = options.scientific == Scientific::on;
   if (!its_own_width && chosen) widen();
@@ -74,7 +74,7 @@ class Printer {
   }
 
  private:
-  /// Calls item(i) for the shown positions of an axis, and dots() where some are omitted.
+  /// Calls item(i) for each shown position of an axis, and dots() once in place of the omitted positions.
   template <class Item, class Dots>
   void each_shown(Index extent, const Item& item, const Dots& dots) const {
     const bool cut = summarize_ && extent - options_.edgeitems > options_.edgeitems;
@@ -96,7 +96,8 @@ class Printer {
     return std::string(form_.width - std::min(form_.width, text.size()), ' ') + text;
   }
 
-  /// The text, from column `indent` on, of the part of the array that begins at `at` and spans the axes from `axis` on.
+  /// Returns the text of the part of the array that begins at `at` and spans the axes from `axis` on. The text begins
+  /// in column `indent`.
   std::string brackets(int axis, const T* at, std::size_t indent) const {
     if (axis == x_.rank()) return number(*at);
     if (axis == x_.rank() - 1) return row(at, indent);
@@ -150,7 +151,7 @@ std::string print(const A& x, const PrintOptions& options) {
     text += "[]";
     const std::string extents = text_of(x.shape());  // "[0, 3]", which Python writes "(0, 3)"
     if (x.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
-    if constexpr (!std::is_floating_point_v<T>)  // elements would imply the type
+    if constexpr (!std::is_floating_point_v<T>)  // elements would show the type
       remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");
   }
   if (!options.suffix.empty()) remarks.push_back(options.suffix);
@@ -170,8 +171,8 @@ Numbers numbers(const PrintOptions& o) {
   return {o.precision, o.threshold, o.edgeitems, o.linewidth, static_cast<Index>(o.scientific), o.version};
 }
 
-/// The place of a stream that keeps an option, as the difference from the option's default, because the integers of a
-/// new stream are 0.
+/// The integer (iword) of a stream that keeps an option. It keeps the difference from the option's default, because the
+/// integers of a new stream are 0.
 long& difference(std::ios_base& stream, std::size_t option) {
   static const std::array<int, 6> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
                                         std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc()};

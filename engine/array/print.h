@@ -34,8 +34,9 @@ struct PrintOptions {
 /// fractions and the smallest magnitude is below 1e-4. Integers print plainly, masks as True and False.
 ///
 /// The type is not printed. PyTorch adds ", dtype=torch.float64" only for a type other than its default, and `real`
-/// counts as the default in either build. The text does not depend on the locale. Beyond `threshold` elements, its
-/// length does not depend on the size. Errors: a precision or edgeitems out of range.
+/// counts as the default in either build. The text does not depend on the locale. An array of more than `threshold`
+/// elements prints only its edges, so its text does not grow with the extents. Errors: a precision or edgeitems out of
+/// range.
 std::string to_text(const Array& x, const PrintOptions& options = {});
 std::string to_text(const IntArray& x, const PrintOptions& options = {});
 std::string to_text(const Mask& x, const PrintOptions& options = {});
@@ -52,10 +53,13 @@ class PrintManipulator {
 };
 
 /// Sets the print options of one stream, as torch.set_printoptions does for all output:
-/// std::cout << print_options({.precision = 8, .threshold = 50}). The options apply to later output until they are set
-/// again. Options that are not named return to their defaults. There is no global setting, so no text depends on the
-/// settings of other code for its own stream. std::ios::copyfmt copies the options.
-/// Errors: those of to_text, reported by this call and not when printing; a suffix, which belongs to one array.
+///
+///     std::cout << print_options({.precision = 8, .threshold = 50});
+///
+/// The options apply to later output until they are set again. Options that are not named return to their defaults.
+/// There is no global setting, so options that other code sets for its own stream have no effect on this stream.
+/// std::ios::copyfmt copies the options. Errors: those of to_text, reported by this call and not when printing; a
+/// suffix, which belongs to one array.
 PrintManipulator print_options(const PrintOptions& options);
 /// Sets only the number of digits after the point: std::cout << print_precision(8) << x. The other options stay.
 PrintManipulator print_precision(Integer digits);

@@ -59,7 +59,7 @@ class Stream {
     kernels::table().twist(words_.data(), next_blocks * twist_length);
     return words_.data();
   }
-  /// Moves a block of the buffer to the front, so that the stream continues from there.
+  /// Moves a block of the buffer to the front, so that the stream continues from that block.
   void move_to(Index block) {
     if (block > 0) std::copy_n(words_.begin() + block * twist_length, twist_length, words_.begin());
   }
@@ -69,7 +69,7 @@ class Stream {
   std::array<std::uint32_t, (most + 1) * twist_length + 15> words_;
 };
 
-/// Replaces a block with the one that comes `blocks` after it.
+/// Replaces `block` with the block that comes `blocks` blocks later in the stream.
 void pass_blocks(Block& block, Index blocks) {
   Stream stream(block);
   for (Index done = 0, n; done < blocks; done += n) {
@@ -94,9 +94,9 @@ void draw_bits(Block& block, Index& used, std::uint64_t limit, std::uint8_t* bit
   stream.copy_block(block);
 }
 
-/// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). Its first value is the seed
-/// itself. PyTorch builds with MKL use this generator because each element can be computed from its number k, so that
-/// any thread can start anywhere.
+/// A generator of Intel's MKL, x <- 1132489760 x mod (2^31 - 1). The seed is one word, and the first value is the seed
+/// itself. PyTorch builds with MKL use this generator because value number k can be computed directly, so that any
+/// thread can start anywhere.
 class Congruential {
  public:
   static constexpr std::uint64_t modulus = 0x7FFFFFFF, factor = 1132489760;
@@ -104,7 +104,7 @@ class Congruential {
   std::uint64_t next() { return std::exchange(x_, product(x_, factor)); }
 
   static std::uint64_t product(std::uint64_t a, std::uint64_t b) { return a * b % modulus; }
-  /// The element k steps after the next one, so at(0) is the next one.
+  /// Returns the value that next() would return after k other calls. at(0) is the next value.
   std::uint64_t at(std::uint64_t k) const {
     std::uint64_t x = x_;
     for (std::uint64_t power = factor; k > 0; k /= 2, power = product(power, power))
@@ -116,10 +116,11 @@ class Congruential {
   std::uint64_t x_;
 };
 
-/// Sets bit k if element k is below p times the modulus. Eight chains of every eighth element run side by side.
+/// Sets bit k if value number k of the generator is below p times the modulus. Eight chains are computed side by side,
+/// each with every eighth value.
 void congruential_bits(const Congruential& start, double p, std::uint8_t* bits, Index n) {
   const auto below = [p](std::uint64_t x) { return static_cast<double>(x) / Congruential::modulus < p; };
-  std::uint64_t limit = static_cast<std::uint64_t>(p * Congruential::modulus);  // the least x that is not below
+  std::uint64_t limit = static_cast<std::uint64_t>(p * Congruential::modulus);  // from this x on below(x) is false
   while (limit > 0 && !below(limit - 1)) --limit;
   while (below(limit)) ++limit;
 
@@ -178,7 +179,7 @@ void Generator::seed_with(std::uint64_t seed) const {
   s.words[0] = static_cast<std::uint32_t>(seed);
   for (std::uint32_t i = 1; i < s.words.size(); ++i)
     s.words[i] = 1812433253u * (s.words[i - 1] ^ (s.words[i - 1] >> 30)) + i;
-  s.used = static_cast<std::uint32_t>(s.words.size());  // all count as drawn, so that the first draw twists them
+  s.used = static_cast<std::uint32_t>(s.words.size());  // all words count as drawn, so the first draw makes a new block
   s.has_normal = false;
   s.cached_normal = 0;
 }
@@ -193,7 +194,8 @@ void Generator::set_state(const GeneratorState& state) const {
   *state_ = state;
 }
 
-/// The state, after a new block has been made if all words of the current block are drawn.
+/// Returns the state, in which at least one word is left to draw. Makes a new block first if all words of the current
+/// block are drawn.
 GeneratorState& Generator::with_word() const {
   GeneratorState& s = *state_;
   if (s.used == s.words.size()) {
@@ -262,7 +264,7 @@ void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real
   if (build().mkl) return congruential_bits(Congruential(next_u32()), p, bits.data(), all);
 
   // A unit is below p if its 53 bits are below `limit`. Each thread draws one part. A part begins a whole number of
-  // blocks after the previous part. The calling thread first finds those blocks by passing through the stream without
+  // blocks after the previous part. The calling thread first computes the block at which each part begins, without
   // drawing.
   const std::uint64_t limit = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
   constexpr Index worth_a_part = 8192, whole = Stream::most * twist_length / 2;

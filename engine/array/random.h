@@ -14,10 +14,10 @@
 
 namespace mote {
 
-/// The PyTorch build whose random numbers to match, described by two facts. Everything else in this file is the same
-/// in every build. nn/from_pytorch.md names the usual builds and what they draw differently.
+/// The PyTorch build whose random numbers a Generator matches. Draws that do not depend on these two fields are the
+/// same in every build. nn/from_pytorch.md names the usual builds and what they draw differently.
 struct TorchBuild {
-  bool mkl = false;   ///< whether the build uses Intel's MKL; a dropout mask then takes one word
+  bool mkl = false;   ///< whether the build uses Intel's MKL; if so, a dropout mask takes one word of the stream
   int version = 207;  ///< 100 * major + minor
 
   bool exponential_draws_one_word() const { return mkl && version >= 200 && version < 207; }
@@ -26,26 +26,27 @@ struct TorchBuild {
 
 /// The full state of a stream as plain numbers, for checkpoints. Equal states draw equal numbers.
 struct GeneratorState {
-  std::uint64_t seed = 0;                  ///< the last manual_seed, only for information; `words` is the stream
+  std::uint64_t seed = 0;                  ///< the last manual_seed(); only for information, as draws depend on `words`
   std::array<std::uint32_t, 624> words{};  ///< the current block of the Mersenne Twister
   std::uint32_t used = 0;                  ///< how many of `words` have been drawn, 0 to 624
-  bool has_normal = false;                 ///< whether half of a normal pair is cached
-  double cached_normal = 0;                ///< that half: mean 0, standard deviation 1
-  TorchBuild build{};                      ///< a setting: manual_seed does not change it
+  bool has_normal = false;                 ///< whether the second half of a pair of normals is cached
+  double cached_normal = 0;                ///< the cached half, with mean 0 and standard deviation 1
+  TorchBuild build{};                      ///< a setting, which manual_seed() does not change
 
   friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
 };
 
-/// A handle to one stream of random numbers. Copies draw from the same stream in turn, so `Generator(other)` does not
-/// repeat its numbers (use `set_state(other.get_state())` for that). Drawing changes the stream, not the handle, so the
-/// drawing functions are const and a layer with a const `forward` can draw. Only one thread at a time may use a stream.
+/// A handle to one stream of random numbers. Copies share the stream, so each number is drawn by only one of them. To
+/// repeat the numbers of another Generator, use `set_state(other.get_state())`. Drawing changes the stream, not the
+/// handle, so the drawing functions are const and a layer with a const `forward` can draw. Only one thread at a time
+/// may use a stream.
 ///
-/// `Generator(123)` matches PyTorch's CPU generator after `torch.manual_seed(123)` (x86-64 with AVX2; for the few
-/// draws in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit. float64
-/// normals (without their mean) agree within 3 units in the last place, float64 exponentials within 2. float64 values
-/// can differ because PyTorch uses the log and sin of the C library, which vary. Of 256 million normals 99.4 % were
-/// within 1 unit of glibc's values, and 0.004 % were beyond 2 units. All were within 2.6 units of the exact value, and
-/// glibc's values within 2.5.
+/// `Generator(123)` matches PyTorch's CPU generator after `torch.manual_seed(123)` (x86-64 with AVX2; for the few draws
+/// in which builds and versions differ, see TorchBuild). float32 values and integers agree in every bit. float64
+/// normals (before the mean is added) agree within 3 units in the last place, and float64 exponentials within 2.
+/// float64 values can differ because PyTorch uses the log and sin of the C library, whose results vary between
+/// libraries. Of 256 million float64 normals 99.4 % were within 1 unit of the values with glibc, and 0.004 % were
+/// beyond 2 units. All were within 2.6 units of the exact values, and the values with glibc were within 2.5.
 ///
 /// The stream is a sequence of 32-bit words, and every draw takes a known number of words, so the order and sizes of
 /// draws determine all later draws. A draw of n values takes this many words:
@@ -72,13 +73,13 @@ class Generator {
   /// Whether both handles belong to the same stream.
   bool same_as(const Generator& other) const { return state_ == other.state_; }
 
-  /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
-  /// 4294967295 give the same stream, and so do s and s + 2^32.
+  /// Restarts the stream and drops a cached half of a pair of normals. Any integer works, but only its low 32 bits
+  /// count: -1 and 4294967295 give the same stream, and so do s and s + 2^32.
   void manual_seed(Integer seed) const { seed_with(static_cast<std::uint64_t>(Index(seed))); }
 
   /// Sets which PyTorch build to match from now on. random.set_build({.mkl = true}) matches the dropout masks of
-  /// PyTorch's x86-64 wheels. Copies of the handle share the setting. A call replaces the whole setting, so
-  /// {.version = 113} is 1.13 without mkl. Errors: a version that is not 100 * major + minor.
+  /// PyTorch's x86-64 wheels. Copies of the handle share the setting. A call replaces all fields. So {.version = 113}
+  /// means PyTorch 1.13 without MKL. Errors: a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
   TorchBuild build() const { return state_->build; }
 
@@ -87,10 +88,11 @@ class Generator {
   GeneratorState get_state() const { return *state_; }
   void set_state(const GeneratorState& state) const;
 
-  /// next_u32() is the next word, all 32 bits. next_u64() is two words, the first as the high half.
+  /// next_u32() draws one word and returns its 32 bits. next_u64() draws two words and returns 64 bits, of which the
+  /// first word is the high half.
   std::uint32_t next_u32() const;
   std::uint64_t next_u64() const;
-  /// Fills `out` with the next words. Gives the same words as calls of next_u32(), but faster.
+  /// Fills `out` with the next words. These are the same words that next_u32() would return, drawn faster.
   void words(std::span<std::uint32_t> out) const;
 
   /// A unit is a number uniform in [0, 1). A float unit is the low 24 bits of one word times 2^-24. A double unit is
@@ -107,23 +109,23 @@ class Generator {
   void uniform(std::span<float> out, Real low = 0, Real high = 1) const;
   void uniform(std::span<double> out, Real low = 0, Real high = 1) const;
 
-  /// out[i] = mean + std * (a standard normal). Errors: std negative or NaN.
-  /// Fewer than 16 elements are drawn as Box-Muller pairs in double. The unused half of a pair stays in the stream,
-  /// unscaled, for the next such call of either type. 16 or more elements are drawn in blocks of 16 in out's type,
-  /// which neither use nor leave a half. If n % 16 != 0, the last 16 elements are drawn a second time. Hence normal of
-  /// 15 and of 16 elements have no value in common. PyTorch on ARM Macs uses another sine in the blocks, so values
-  /// agree only to about 2.5e-6.
+  /// out[i] = mean + std * (a standard normal). Errors: std negative or NaN. Fewer than 16 elements are drawn as
+  /// Box-Muller pairs in double. The unused half of a pair stays in the stream, unscaled, for the next such call of
+  /// either type. 16 or more elements are drawn in blocks of 16 in out's type, which neither use nor leave a half. If n
+  /// is not a multiple of 16, the last 16 elements are drawn a second time. Hence 15 normals and 16 normals from the
+  /// same state have no value in common. PyTorch on ARM Macs uses another sine in the blocks, so values agree only to
+  /// about 2.5e-6.
   void normal(std::span<float> out, Real mean = 0, Real std = 1) const;
   void normal(std::span<double> out, Real mean = 0, Real std = 1) const;
 
-  /// Draws for initial weights, always in float32, and widened if `real` is double. So both builds of the library
-  /// start from the same weights.
+  /// These functions draw values for initial weights. The values are always drawn in float32, and widened if `real` is
+  /// double. So both builds of the library start from the same weights.
   void uniform_float32(std::span<real> out, Real low = 0, Real high = 1) const;
   void normal_float32(std::span<real> out, Real mean = 0, Real std = 1) const;
 
-  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A
-  /// plain remainder favours small values, by up to one in 16 just below 2^28 and negligibly for small ranges.
-  /// Errors: low >= high.
+  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. The
+  /// remainder makes small values slightly more likely, by up to one part in 16 if high - low is just below 2^28, and
+  /// negligibly if high - low is small. Errors: low >= high.
   void randint(std::span<std::int64_t> out, Integer low, Integer high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.
@@ -138,10 +140,10 @@ class Generator {
   /// bits whose size is not (n + 7) / 8; p outside [0, 1] or NaN.
   void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real p) const;
 
-  /// out[i] = -log(1 - unit) / lambda, which are waiting times with mean 1 / lambda. The unit and the logarithm are
-  /// double for both types. Errors: lambda that is not above 0. This is the only draw whose values merely approximate
-  /// those of some builds. With mkl and version 200 to 206 floats agree within 2 units in the last place, and doubles
-  /// have not been compared.
+  /// out[i] = -log(1 - unit) / lambda, which is exponentially distributed with mean 1 / lambda. The unit and the
+  /// logarithm are computed in double for both types. Errors: lambda that is not above 0. This is the only draw whose
+  /// values merely approximate those of some builds. With mkl and version 200 to 206 floats agree within 2 units in the
+  /// last place, and doubles have not been compared.
   void exponential(std::span<float> out, Real lambda = 1) const;
   void exponential(std::span<double> out, Real lambda = 1) const;
 

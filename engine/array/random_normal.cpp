@@ -13,7 +13,7 @@ namespace mote {
 namespace {
 
 constexpr double two_pi = 6.283185307179586;
-constexpr std::size_t block = 16;  // normals are drawn this many at a time
+constexpr std::size_t block = 16;  // how many normals are drawn at a time
 
 /// Natural logarithm of u in (0, 1], by S. Moshier's Cephes polynomial as PyTorch's AVX2 kernel evaluates it.
 /// u = x * 2^e with x near 1; log u = log(x) + e log 2, where log 2 is split in two floats (0.693.. - 2.12e-4).
@@ -27,7 +27,7 @@ float block_log(float u) {
   float fraction = 0;  // in [0.5, 1)
   std::memcpy(&fraction, &bits, sizeof fraction);
   float x = fraction - 1.0f;
-  if (fraction < 0.707106781186547524f) {  // below sqrt(1/2): double it, so that x stays small on both sides of 0
+  if (fraction < 0.707106781186547524f) {  // 2 * fraction is used below sqrt(1/2), so that |x| stays small
     e -= 1.0f;
     x += fraction;
   }
@@ -45,8 +45,8 @@ struct SinCos {
   float sin, cos;
 };
 
-/// Sine and cosine of t in [0, 2 pi), also from Cephes. j counts eighths of a turn, rounded to even. x = t - j pi/4 is
-/// computed with pi/4 as the sum of three parts. j selects the polynomials and the signs of sine and cosine.
+/// Sine and cosine of t in [0, 2 pi), also from Cephes. j is t in eighths of a turn, rounded to an even number. pi/4 is
+/// split into three parts to compute x = t - j pi/4. j selects the polynomials and the signs of sine and cosine.
 SinCos block_sincos(float t) {
   const int j = (static_cast<int>(t * 1.27323954473516f) + 1) & ~1;
   const float y = static_cast<float>(j);
@@ -69,8 +69,8 @@ SinCos block_sincos(float t) {
   return {s, c};
 }
 
-/// Box-Muller on one block, in place: 16 units become 16 normals. The first of a pair of units (k and k + 8) gives the
-/// radius, the second the angle; 1 - unit keeps the logarithm's argument away from zero.
+/// Box-Muller on one block, in place: 16 units become 16 normals. Units k and k + 8 form a pair. Unit k gives the
+/// radius, and unit k + 8 gives the angle. The logarithm is taken of 1 - unit, which is never zero.
 void normal_block(float* d, float mean, float std) {
   for (std::size_t k = 0; k < block / 2; ++k) {
     const float r = std::sqrt(-2.0f * block_log(1.0f - d[k]));
@@ -91,7 +91,8 @@ void normal_block(double* d, double mean, double std) {
 
 }  // namespace
 
-/// One standard normal, by the method for small sizes. Here the second unit gives the radius and the first the angle.
+/// One standard normal, by the method for small sizes. Unlike in normal_block, the second unit gives the radius and the
+/// first gives the angle.
 double Generator::standard_normal() const {
   GeneratorState& s = *state_;
   if (s.has_normal) {

@@ -17,7 +17,8 @@ class Strided;
 namespace detail {
 /// Throws an error which says that there is no memory for an array of this shape.
 [[noreturn]] void no_memory(const char* who, const Shape& shape);
-/// Copies the elements that `layout` describes to `to`, in row-major order. `from` is the first element.
+/// Copies the elements of an array to `to` in row-major order. The array's first element is at `from`, and `layout`
+/// places the others.
 template <class T>
 void copy_elements(const T* from, const Layout& layout, T* to);
 }  // namespace detail
@@ -59,8 +60,8 @@ class Strided {
   }
 
   bool defined() const { return static_cast<bool>(storage_); }
-  /// Whether this is not defined because its elements were moved elsewhere. In that case a shape is left, so that an
-  /// op does not mistake this for an input that was not given.
+  /// Whether this array is not defined because its elements were moved to another array. A moved-from array keeps its
+  /// shape, so that an op does not mistake it for an input that was not given.
   bool moved_from() const { return !defined() && (layout_.rank() > 0 || layout_.numel() > 0); }
   const Layout& layout() const& {
     require();
@@ -84,7 +85,7 @@ class Strided {
   /// Whether no other handle shares the storage.
   bool owns_storage() const { return storage_.unique(); }
 
-  /// Errors: this is not defined. The message begins with `who` when no op is running.
+  /// Throws an error if this array is not defined. The message begins with `who` when no op is running.
   void require(const char* who = "array") const {
     if (!defined()) [[unlikely]]
       detail::fail_with(who, static_cast<const Self&>(*this).missing());
@@ -100,8 +101,8 @@ class Strided {
       "the elements die with the temporary: give the array a name, const Array a = x.contiguous(), then a.data()")))
   const T*
   data() &&;
-  /// A pointer to the first element, for writing. Afterwards this is contiguous and the sole owner of its elements.
-  /// The elements are copied first if either is not so already.
+  /// A pointer to the first element, for writing. Afterwards this array is contiguous and the only one that holds its
+  /// elements. If necessary, the elements are copied first.
   T* mutate() & {
     require();
     if (!storage_.unique() || !is_contiguous()) *this = copy_of(*this);
@@ -160,8 +161,8 @@ class Strided {
   /// Axis i of the result is axis axes[i] of this. Errors: axes that do not list every axis exactly once.
   Self permute(std::span<const Index> axes) const { return seen_as(layout().permute(axes)); }
   Self permute(std::initializer_list<Integer> axes) const { return permute(detail::plain(axes)); }
-  /// Positions start, start + step, ... below end along an axis. start and end count from the end when negative and are
-  /// clamped to the extent, as in Python; step >= 1.
+  /// Selects the positions start, start + step, ... below `end` along an axis. As in Python, a negative `start` or
+  /// `end` counts from the end of the axis, and both are clamped to the extent. `step` must be at least 1.
   Self slice(Integer axis, Integer start, Integer end, Integer step = 1) const {
     return seen_as(layout().slice(axis, start, end, step));
   }
@@ -169,9 +170,9 @@ class Strided {
   Self select(Integer axis, Integer position) const { return seen_as(layout().select(axis, position)); }
   /// Broadcasts to `shape` without a copy. Axes of extent 1 and new leading axes are repeated with stride 0.
   Self expand(const Shape& shape) const { return seen_as(layout().expand(shape)); }
-  /// Removes an axis of extent 1; any other extent is left unchanged, as in PyTorch.
+  /// Removes an axis of extent 1. An axis of any other extent is kept, as in PyTorch.
   Self squeeze(Integer axis) const { return seen_as(layout().squeeze(axis)); }
-  /// A new axis of extent 1 before `axis`, which is in [-rank - 1, rank].
+  /// Inserts an axis of extent 1, which becomes axis `axis` of the result. `axis` is in [-rank - 1, rank].
   Self unsqueeze(Integer axis) const { return seen_as(layout().unsqueeze(axis)); }
 
  protected:

@@ -38,8 +38,8 @@ struct StridedLoop {
   Index inner_a() const { return sa[rank - 1]; }
   Index inner_b() const { return sb[rank - 1]; }
 
-  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis. The runs
-  /// are shared between threads if elements that take `nanoseconds` each are worth it.
+  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis. An element
+  /// takes about `nanoseconds`. The runs are shared between threads if the whole loop takes long enough.
   template <class Body>
   void run(Index numel, double nanoseconds, Body body) const {
     if (numel == 0) return;

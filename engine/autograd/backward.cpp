@@ -25,7 +25,7 @@ class LeafSums {
     static std::mutex mutex;
     const std::lock_guard one_thread_at_a_time(mutex);
     for (auto& [id, sum] : sums_) {
-      Array grad = std::exchange(sum.grad, Array()).contiguous();  // the gradient of sum(x) is one broadcast element
+      Array grad = std::exchange(sum.grad, Array()).contiguous();  // sum(x) sends one element, broadcast to x's shape
       if (sum.leaf->grad.defined())
         accumulate(sum.leaf->grad, grad);
       else
@@ -78,8 +78,8 @@ namespace {
 
 using Nodes = std::vector<NodePtr, CachedAllocator<NodePtr>>;
 
-/// All ops behind `root`, in no particular order. A list replaces recursion, because a graph may be a million ops
-/// deep.
+/// Returns the nodes of all ops that led to `root`, including `root`, in no particular order. Uses a list instead of
+/// recursion, because a graph may be a million ops deep.
 Nodes collect(const NodePtr& root) {
   Nodes found;
   found.reserve(64);
@@ -121,8 +121,8 @@ void run_rule(const Node& node, LeafSums& leaves) {
   dx.check_sent();
 }
 
-/// Frees the inputs, the rule and the gradient of a node. Each node is dropped as soon as its rule has run, or after
-/// an error.
+/// Frees the inputs and the rule of a node, and its gradient unless `keep_gradient` is true. A node is dropped as soon
+/// as its rule has run, or after an error.
 void drop(Node& node, bool keep_gradient) {
   node.clear_inputs();
   node.backward = BackwardRule();

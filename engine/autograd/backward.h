@@ -38,7 +38,7 @@ class Grads {
           " (counted from 0), but the number of inputs is ", node_.input_count());
     return node_.input(i);
   }
-  /// The sum of input i's gradients, to which the caller then adds `grad`. Observers are told of `grad`.
+  /// Returns the sum of input i's gradients, to which the caller then adds `grad`. Reports `grad` to the observers.
   Array& sum_for(std::size_t i, const Array& grad);
 
   const Node& node_;

@@ -19,10 +19,10 @@ struct Node {
   const char* op;  ///< the op's name, a string literal
   Shape shape;
   Index id;
-  bool visited = false;        ///< the backward pass that is starting has already found this node
+  bool visited = false;        ///< whether the backward pass that is starting has already found this node
   bool leaf = false;           ///< a Parameter or an input with requires_grad; its gradient stays until zero_grad()
   bool retain = false;         ///< an intermediate result that keeps its gradient, by retain_grad()
-  bool consumed = false;       ///< a backward pass has used this node, which frees its rule
+  bool consumed = false;       ///< whether a backward pass has used this node, and so has freed its rule
   bool replaced_leaf = false;  ///< the result of an update w -= ... after which w is no longer a leaf
   Array grad;
   BackwardRule backward;

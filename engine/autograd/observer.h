@@ -49,7 +49,7 @@ struct Event {
     rule_closed,    ///< node
     op_recorded,    ///< op, result, kept; node, which is null if no graph is recorded
     gradient_sent,  ///< node, dy, dx, input; the rule of `node` has sent dx to that input
-    value_asked,    ///< want; asks whether anybody wants the value, which may cost time and memory
+    value_asked,    ///< want; asks whether an observer wants the value, which may cost time and memory
     value_offered,  ///< value, which may be replaced
     value_shown     ///< value, after all changes
   };
@@ -64,7 +64,7 @@ struct Event {
   Tensor* value = nullptr;
   Want* want = nullptr;
 
-  /// Answers value_asked: this observer wants `w`. If several observers answer, the strongest wish counts.
+  /// Answers a value_asked event with what this observer wants. If several observers answer, the strongest wish counts.
   void answer(Want w) const { *want = std::max(*want, w); }
   /// The bytes that the rule keeps until backward, or 0 if no graph is recorded.
   Index kept_bytes() const {
@@ -75,10 +75,10 @@ struct Event {
 };
 
 /// Receives the events of its thread, from watch() until its destruction. Watching alone changes no result. Several
-/// observers may watch at once. Each one receives every event, the innermost first. Layers, ops and rules nest. Each
-/// opening event is followed by its closing event, even after an error. An exception that an observer throws at a
-/// closing event is dropped. At any other event the exception goes to the program. Ops that run inside a rule or
-/// inside event() are not reported.
+/// observers may watch at once. Each one receives every event, and the one that began to watch last receives it first.
+/// Layers, ops and rules nest. Each opening event is followed by its closing event, even after an error. An exception
+/// that an observer throws at a closing event is dropped. At any other event the exception goes to the program. Ops
+/// that run inside a rule or inside event() are not reported.
 ///
 ///     struct CountOps : Observer {
 ///       int count = 0;
@@ -86,10 +86,11 @@ struct Event {
 ///       void event(const Event& e) override { count += e.kind == Event::op_recorded; }
 ///     };
 ///
-/// Values have names. "" is the result of the innermost layer, which every layer offers and shows. Attention has
-/// "scores" before masks, "weights", "dropped_weights" and "heads", [..., H, Tq, dv]. Norms have "scale", which is
-/// inv_std. For values inside attention and norms, value_asked comes first. If an observer answers that it wants to
-/// change one, separate ops compute the formula with the same bits, so that gradients flow through the changed value.
+/// In an event about a value, `name` says which value. The empty name "" means the result of the innermost layer, which
+/// every layer offers and shows. Attention has the values "scores" (before masks), "weights", "dropped_weights" and
+/// "heads" of shape [..., H, Tq, dv]. Norms have the value "scale", which is inv_std. Before a value inside attention
+/// or a norm is offered or shown, value_asked is sent. If an observer answers that it wants to change the value,
+/// separate ops compute the attention or norm with the same bits, so that gradients flow through the changed value.
 class Observer {
  public:
   Observer() = default;

@@ -76,7 +76,7 @@ class Op {
       });
     return Tensor(std::move(value), std::move(node));
   }
-  /// The same for a rule that needs no saved values. It is called as rule(dy, dx).
+  /// Like the function above, for a rule that needs no saved values. The rule is called as rule(dy, dx).
   template <class Rule>
   Tensor record(Array value, const Rule& rule) {
     const auto nothing = [](const auto& use) { use(); };

@@ -22,7 +22,7 @@ class Parameter {
   };
 
   Parameter() = default;
-  /// Errors: a value that is not defined.
+  /// A new parameter with this value. Errors: a value that is not defined.
   explicit Parameter(Array value) {
     value.require("parameter");
     cell_ = std::make_shared<Cell>(std::move(value));
@@ -56,14 +56,14 @@ class Parameter {
   template <std::same_as<Tensor> T>
   __attribute__((unavailable("a Parameter holds an Array: write p.set(p.value() - p.grad() * 0.1), or x.array()"))) void
   set(const T&) const;
-  /// The elements of the value, to which an optimizer writes. They are copied first if anything else (a live graph, a
-  /// saved copy) holds them.
+  /// Returns a pointer to the elements of the value, through which an optimizer writes. The elements are copied first
+  /// if anything else (a live graph, a saved copy) holds them.
   real* mutate() const& { return cell().value.mutate(); }
   __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate() &&;
   const Array& grad() const& { return cell().node->grad; }
   Array grad() && { return cell().node->grad; }
-  /// The elements of the gradient, to write to. They are copied first if anything else holds them. Errors: there is no
-  /// gradient.
+  /// Returns a pointer for writing to the elements of the gradient. The elements are copied first if anything else
+  /// holds them. Errors: there is no gradient.
   real* mutate_grad() const& { return cell().node->grad.mutate(); }
   __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate_grad() &&;
   /// Replaces the gradient. Errors: a gradient of another shape.
@@ -76,7 +76,7 @@ class Parameter {
   /// gradient and no optimizer step.
   bool trainable() const { return cell().trainable; }
   void set_trainable(Flag on) const { cell().trainable = on; }
-  /// Whether both are handles to the same cell.
+  /// Whether this Parameter and `other` are handles to the same cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }
 

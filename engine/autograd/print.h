@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// The text of the array, with "requires_grad=True" for a leaf, or "grad_fn=<mul>" for the result of an op. The name
-/// of the op is the one in mote.
+/// The text of the array, with "requires_grad=True" for a leaf, or "grad_fn=<mul>" for the result of an op. The op is
+/// written with its name in mote, not with PyTorch's name MulBackward0.
 inline std::string to_text(const Tensor& x, PrintOptions options = {}) {
   if (options.suffix.empty() && x.requires_grad())
     options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");

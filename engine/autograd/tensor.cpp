@@ -1,4 +1,4 @@
-// Tensor: how it becomes a leaf, its gradient, and the start of the backward pass.
+// How a Tensor becomes a leaf, how its gradient is read, and the start of the backward pass.
 #include "engine/autograd/tensor.h"
 
 #include "engine/autograd/backward.h"

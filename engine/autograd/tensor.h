@@ -12,8 +12,8 @@ namespace mote {
 
 class Mask;
 
-/// An array with its recorded graph. Copies share the array and the graph. A tensor that was computed without a
-/// tracked input has no graph.
+/// An array with its recorded graph. Copies share the array and the graph. A tensor is tracked if gradients flow to it.
+/// A tensor that was computed only from untracked tensors has no graph.
 class Tensor : public TorchMethods {
  public:
   Tensor() = default;

@@ -17,7 +17,7 @@ namespace mote {
 namespace detail {
 template <class T, class... Others>
 concept OneOf = (std::same_as<T, Others> || ...);
-/// Character types, which do not count as numbers. signed char and unsigned char do, as integers of 8 bits.
+/// Character types, which do not count as numbers. signed char and unsigned char count as integers of 8 bits.
 template <class T>
 concept Letter = OneOf<T, char, wchar_t, char8_t, char16_t, char32_t>;
 template <class T>
@@ -59,7 +59,7 @@ class Integer {
 };
 
 namespace detail {
-/// A brace list of Integers as a span of Index, without a copy, because an Integer holds an Index and nothing else.
+/// Converts a brace list of Integers to a span of Index. No copy is needed, because an Integer holds only an Index.
 inline std::span<const Index> plain(std::initializer_list<Integer> list) {
   static_assert(sizeof(Integer) == sizeof(Index) && std::is_standard_layout_v<Integer>);
   return {reinterpret_cast<const Index*>(list.begin()), list.size()};

@@ -14,7 +14,7 @@
 
 namespace mote {
 
-/// The one exception type of the library. Its message is one sentence that reports a mistake. The type is visible
+/// The one exception type of the library. Its message is one sentence that reports a mistake. The type stays visible
 /// outside of a shared library that hides its other symbols. Control characters in the message are replaced by
 /// printable pictures, so a quoted file name or option cannot move a terminal's cursor. A newline is kept only before
 /// an indented line, as in a list of problems.
@@ -31,7 +31,7 @@ std::string text_of(T n) {
 }
 inline std::string text_of(char c) { return std::string(1, c); }
 inline std::string text_of(std::string_view text) { return std::string(text); }
-std::string text_of(std::span<const Index> items);  ///< a shape or another list: "[2, 3]"
+std::string text_of(std::span<const Index> items);  ///< a shape or another list, such as "[2, 3]"
 
 namespace detail {
 /// Throws Error("<op>: <message> (in <layer>) at step <n>"). `fallback` replaces the op's name when no op is running.

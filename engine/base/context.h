@@ -23,7 +23,7 @@ struct Context {
   const char* op = nullptr;           ///< the innermost op that is running; error messages begin with its name
   const LayerScope* layer = nullptr;  ///< the innermost layer being called; error messages end with its path
   long long step = -1;                ///< the training step, during its forward and backward passes; otherwise -1
-  bool no_grad = false;               ///< ops record no graph
+  bool no_grad = false;               ///< if true, ops record no graph
   Observer* observer = nullptr;       ///< the innermost observer; null if there is none, and while a backward rule runs
   bool environment_read = false;      ///< whether MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE have installed observers
   const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient

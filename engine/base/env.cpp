@@ -23,7 +23,8 @@ int thread_count(const std::string& text) {
   return n;
 }
 
-/// Whether a switch is on. The switch is off if its variable is unset or empty, or has the value `other`.
+/// Returns whether the variable `name` has the value `on`. Returns false if the variable is unset or empty, or has the
+/// value `off` or `other`. Errors: any other value.
 bool is_on(const char* name, const char* on, const char* off, const std::string& other = "") {
   const std::string text = variable(name);
   check(text == other || text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on,

@@ -19,14 +19,14 @@ Index Layout::offset_of(std::span<const Index> index) const {
   return offset;
 }
 
-/// Adjacent old axes without gaps between them in memory act as one axis. A view exists if each such axis is covered
-/// exactly by adjacent new axes.
+/// Adjacent axes of this layout are joined into one axis if there are no gaps between them in memory. A view exists if
+/// every joined axis can be split exactly into adjacent axes of `to`.
 std::optional<Layout> Layout::try_view(const Shape& to) const {
   if (is_contiguous()) return Layout(to, offset_);
   Strides strides{};
   int old_axis = rank() - 1, new_axis = to.rank() - 1;
   while (old_axis >= 0) {
-    // a run of old axes that acts as one axis with stride `step`
+    // joins axes of this layout into one axis with stride `step` and `extent` positions
     const Index step = stride(old_axis);
     Index extent = shape_[old_axis];
     while (old_axis > 0 && (shape_[old_axis - 1] == 1 || stride(old_axis - 1) == step * extent))

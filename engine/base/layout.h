@@ -12,7 +12,7 @@ namespace mote {
 using Strides = PerAxis;
 
 /// Places the elements of an array in its storage. The first element is at position `offset` of the storage. Element
-/// [i, j, ...] is i * stride(0) + j * stride(1) + ... elements after the first. A view is another Layout of that
+/// [i, j, ...] is i * stride(0) + j * stride(1) + ... elements after the first. A view is another Layout over the same
 /// storage.
 class Layout {
  public:
@@ -21,7 +21,8 @@ class Layout {
   explicit Layout(const Shape& shape, Index offset = 0) { reset(shape), offset_ = offset; }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
       : offset_(offset), numel_(shape.numel()), strides_(strides), shape_(shape) {}
-  /// Sets a layout that is still empty to Layout(shape), in place. Every result needs this, and a copy would cost time.
+  /// Turns a default-constructed layout into Layout(shape), in place. Every result of an op needs this, and assigning
+  /// Layout(shape) would cost the time of a copy.
   void reset(const Shape& shape) {
     Index step = 1, numel = 1;
     const Index* const extents = shape.begin();
@@ -58,7 +59,8 @@ class Layout {
   /// negative positions count from the end. Errors: a wrong number of positions, a position out of range.
   Index offset_of(std::span<const Index> index) const;
   /// Distance in elements from the array's first element to the first element of part `number`. A part spans the last
-  /// `inner` axes, so 0 means single elements, 1 rows and 2 matrices. Parts are counted in row-major order.
+  /// `inner` axes. So parts are single elements if `inner` is 0, rows if it is 1, and matrices if it is 2. Parts are
+  /// counted in row-major order.
   Index offset_of_part(Index number, int inner) const {
     Index offset = 0;
     for (int axis = rank() - inner - 1; axis >= 0; --axis) {
@@ -70,8 +72,8 @@ class Layout {
   }
 
   // Views, which Strided documents. Errors: axes and positions out of range, shapes that do not fit.
-  /// The layout of the same elements in row-major order under shape `to`, which has the same numel. Returns nullopt if
-  /// the strides do not allow such a view.
+  /// Returns the layout of a view of shape `to`, which must have the same numel. In row-major order the view has the
+  /// same elements. Returns nullopt if the strides do not allow such a view.
   std::optional<Layout> try_view(const Shape& to) const;
   Layout transpose(Integer axis0, Integer axis1) const;
   Layout permute(std::span<const Index> axes) const;

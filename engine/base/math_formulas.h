@@ -1,5 +1,6 @@
 // exp, log, pow, tanh, gelu and others as templates over V, which is a vector of 16 lanes (simd.h) or one number
-// (math.cpp), of float or double. The order of operations is the same, so both give the same bits.
+// (math.cpp), of float or double. Vectors and single numbers go through the same operations in the same order, so their
+// results have the same bits.
 #pragma once
 
 #include "engine/base/math_constants.h"
@@ -12,7 +13,8 @@ using ConstantsOf = Constants<typename V::Real>;
 template <class V>
 using BitsOf = typename V::Bits;
 
-/// `magnitude`, which is not negative, with the sign of `sign`. Keeps odd functions odd, including f(-0) = -0.
+/// Returns `magnitude`, which must not be negative, with the sign of `sign`. This keeps odd functions odd, including
+/// f(-0) = -0.
 template <class V>
 MOTE_INLINE V with_sign_of(V magnitude, V sign) {
   return as_real(bits(magnitude) | (bits(sign) & bits(V(typename V::Real(-0.0)))));
@@ -24,13 +26,13 @@ struct DoubleDouble {
   V hi, lo;
 };
 
-/// a + b without rounding error (Knuth's two-sum).
+/// a + b as hi + lo, without rounding error (Knuth's two-sum).
 template <class V>
 MOTE_INLINE DoubleDouble<V> two_sum(V a, V b) {
   const V sum = a + b, b_seen = sum - a;
   return {sum, (a - (sum - b_seen)) + (b - b_seen)};
 }
-/// Like two_sum in fewer operations, if |a| >= |b| or a is 0 (Dekker's fast two-sum).
+/// Like two_sum, in fewer operations. Requires that |a| >= |b| or that a is 0 (Dekker's fast two-sum).
 template <class V>
 MOTE_INLINE DoubleDouble<V> fast_two_sum(V a, V b) {
   const V sum = a + b;
@@ -44,8 +46,8 @@ struct PowerAndRest {
   BitsOf<V> power;  // n + offset in the lowest bits, and the bits of `magic` above them
   V rest;
 };
-/// Splits x into n and r, for |x| up to a few hundred. `offset` makes n + offset the exponent field of a power of two,
-/// which a shift puts in place.
+/// Splits x into n and r, for |x| up to a few hundred. With a suitable `offset`, n + offset is the exponent field of a
+/// power of two, and one shift moves the field into place.
 template <int offset, class V>
 MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   using C = ConstantsOf<V>;
@@ -76,8 +78,8 @@ MOTE_INLINE V power_of_two(BitsOf<V> biased) {
   return as_real(biased << ConstantsOf<V>::mantissa);
 }
 
-/// y 2^n with power = n + 2 bias, in two steps, because 2^n itself may overflow or underflow. Only the last step can
-/// round.
+/// Returns y 2^n, where `power` is n + 2 bias. y is multiplied in two steps, because 2^n itself may overflow or
+/// underflow. Only the second step can round.
 template <class V>
 MOTE_INLINE V times_power(V y, BitsOf<V> power) {
   const BitsOf<V> first = power >> 1;
@@ -90,8 +92,8 @@ MOTE_INLINE V v_exp(V x) {
   return times_power(exp_rest(p.rest), p.power);
 }
 
-/// exp(x) - 1 = 2^n expm1(r) + (2^n - 1). Far from 0 it is computed as v_exp(x) - 1, because there the result rounds
-/// to exp(x) or to -1.
+/// exp(x) - 1, computed as 2^n expm1(r) + (2^n - 1) for |x| < 64. For larger |x| it is computed as v_exp(x) - 1,
+/// because the result rounds to exp(x) or to -1.
 template <class V>
 MOTE_INLINE V v_expm1(V x) {
   const V far = V(64), near = lesser_of(far, greater_of(-far, x));
@@ -114,12 +116,12 @@ MOTE_INLINE V v_exp_below(V x) {
 template <class V>
 MOTE_INLINE V exp_of(DoubleDouble<V> x) {
   const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x.hi));
-  const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf = NaN, and is ignored
+  const V finite = V(ConstantsOf<V>::exp_high);  // for larger |x.hi|, x.lo is ignored, as it may be inf - inf = NaN
   return times_power(exp_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
-/// tanh(x), within 2.6 ulp and never beyond 1. tanh|x| = e / (e + 2) with e = exp(2|x|) - 1
-/// = 2^n expm1(r) + (2^n - 1), where 2^n neither overflows nor is below 1.
+/// tanh(x), within 2.6 ulp and never beyond 1 in magnitude. tanh|x| = e / (e + 2) with e = exp(2|x|) - 1. e is computed
+/// as 2^n expm1(r) + (2^n - 1), where 2^n is at least 1 and does not overflow.
 template <class V>
 MOTE_INLINE V v_tanh(V x) {
   using C = ConstantsOf<V>;
@@ -145,7 +147,8 @@ MOTE_INLINE V v_sigmoid(V x) {
 }
 
 // log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2).
-// log(1 + f) = 2 artanh(s) = 2s + s^3 p(s^2) with s = f / (2 + f). The series has only odd powers of s.
+// log(1 + f) = 2 artanh(s) = 2s + s^3 p(s^2) with s = f / (2 + f) and a polynomial p. The series has only odd powers
+// of s.
 
 template <class V>
 struct ExponentAndRest {
@@ -165,8 +168,8 @@ MOTE_INLINE ExponentAndRest<V> split_by_two(V x) {
   return {exponent, as_real(bits(scaled) - (biased << C::mantissa) + B(C::one)), biased};
 }
 
-/// e ln 2 + log(1 + f + low), where f + low rounds to f. The large parts can be added last, because 2s = f - s f =
-/// f - f^2/2 + s f^2/2.
+/// e ln 2 + log(1 + f + low), where f + low rounds to f. Since 2s = f - s f = f - f^2/2 + s f^2/2, the large terms f
+/// and e ln 2 can be added last.
 template <class V>
 MOTE_INLINE V log_of_parts(V e, V f, V low) {
   using C = ConstantsOf<V>;
@@ -175,7 +178,7 @@ MOTE_INLINE V log_of_parts(V e, V f, V low) {
   return fma(e, V(C::ln2_hi), f - (half_square - small));
 }
 
-/// log_x for finite x > 0, and for every other x the value that IEEE 754 requires for log(x).
+/// Returns log_x if x is finite and above 0. For any other x, returns the value that IEEE 754 requires for log(x).
 template <class V>
 MOTE_INLINE V with_ends_of_log(V x, V log_x) {
   using C = ConstantsOf<V>;
@@ -189,7 +192,7 @@ MOTE_INLINE V v_log(V x) {
   return with_ends_of_log(x, log_of_parts(p.exponent, p.one_plus_f - V(1), V(0)));
 }
 
-/// log(1 + x). The sum 1 + x is rounded, and a correction of f restores what the rounding lost.
+/// log(1 + x). The sum 1 + x is rounded, and f is corrected by the rounding error.
 template <class V>
 MOTE_INLINE V v_log1p(V x) {
   using C = ConstantsOf<V>;
@@ -259,8 +262,8 @@ struct ValueAndSlope {
   V value, slope;
 };
 
-/// x, but at least -1e4, for the product of x and a function that is exactly 0 from -1e4 down. Otherwise -infinity
-/// times 0 would be NaN.
+/// The larger of x and -1e4. Used in the product of x and a function that is exactly 0 for x <= -1e4, because there
+/// -infinity times 0 would be NaN.
 template <class V>
 MOTE_INLINE V above_vanishing(V x) {
   return greater_of(V(typename V::Real(-1e4)), x);
@@ -281,7 +284,7 @@ MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
           select(negative, slope_below, V(1) - slope_below)};
 }
 
-/// silu(x) = x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
+/// silu(x) = x s and its derivative s (1 + x (1 - s)), where s = sigmoid(x).
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
   const Logistic<V> s = v_logistic(x);
@@ -289,8 +292,8 @@ MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
   return {low * v_sigmoid(x), s.value * fma(near, s.rest, V(1))};
 }
 
-/// GPT-2's tanh approximation of gelu, x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3). With the sigmoid s it
-/// is x s(2u), and its derivative is s (1 + x (1 - s) 2u').
+/// GPT-2's tanh approximation of gelu, x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), and its derivative.
+/// With s = sigmoid(2u) the function equals x s, and its derivative is s (1 + x (1 - s) 2u').
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
   using Real = typename V::Real;

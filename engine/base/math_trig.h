@@ -13,9 +13,9 @@ struct Angle {
   BitsOf<V> quadrant;
 };
 
-/// x - n pi/2 with pi/2 as the sum of three constants (Cody and Waite). The first product cancels exactly thanks to
-/// the fused multiply-add. lo keeps the digits that the second product loses, because near a multiple of pi/2 only
-/// those digits remain.
+/// x - n pi/2 with pi/2 as the sum of three constants (Cody and Waite). The fused multiply-add subtracts the first
+/// product without a rounding error. lo keeps the digits that the second product loses, because near a multiple of pi/2
+/// only those digits remain.
 template <class V>
 MOTE_INLINE Angle<V> reduce(V x) {
   using C = ConstantsOf<V>;
@@ -95,7 +95,8 @@ inline HugeAngle reduce_huge(double x) {
   return times_half_pi(hi, lo, round_up != negative ? -1.0 : 1.0, negative ? 0 - quadrant : quadrant);
 }
 
-/// Replaces the lanes whose |x| is out of range for reduce(). Rare, hence lane by lane and not inlined.
+/// Computes the angle with reduce_huge() in the lanes whose |x| is out of range for reduce(). Such lanes are rare, so
+/// this function works lane by lane and is not inlined.
 template <class V>
 __attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
   using C = ConstantsOf<V>;
@@ -125,11 +126,11 @@ MOTE_INLINE V sin_of_rest(V hi, V lo, V z) {
 template <class V>
 MOTE_INLINE V cos_of_rest(V hi, V lo, V z) {
   const V half(typename V::Real(0.5)), h = half * z, w = V(1) - h, w_lost = (V(1) - w) - h;
-  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // about sin(hi) lo, plus what z = hi^2 lost
+  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // about sin(hi) lo, plus half the rounding error of z = hi^2
   return w + (w_lost + fma(z * z, polynomial(z, ConstantsOf<V>::cos), -from_lo));
 }
 
-/// sin(x + turns pi/2).
+/// sin(x + turns * pi/2).
 template <class V>
 MOTE_INLINE V sin_with_turns(V x, BitsOf<V> turns) {
   using C = ConstantsOf<V>;

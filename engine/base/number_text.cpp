@@ -1,4 +1,5 @@
-// Numbers as text, by a stream with the classic locale, as not every standard library has std::to_chars for double.
+// Formats and parses numbers with streams in the classic locale, because not every standard library has std::to_chars
+// for double.
 #include "engine/base/number_text.h"
 
 #include <cmath>
@@ -36,7 +37,7 @@ std::optional<double> number_from_text(std::string_view text) {
   in.imbue(std::locale::classic());
   double x = 0;
   in >> std::noskipws >> x;
-  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ reports these as a failure, but still gives their value
+  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ reports them as a failure, but still sets x
   if (in.fail() && !subnormal) return std::nullopt;
   in.clear();
   if (in.peek() != std::istringstream::traits_type::eof()) return std::nullopt;

@@ -27,10 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-thread_local bool inside = false;  // whether this thread is running a chunk; nested parallel_fors then stay on it
+thread_local bool inside = false;  // whether this thread is running a chunk; if so, a nested parallel_for stays on it
 
-/// Asks up to `looks` times whether something is ready. If it is not, yields this core to another thread, perhaps the
-/// one that this thread waits for.
+/// Calls ready() up to `looks` times, and returns true once ready() does. Otherwise yields this core to another thread,
+/// perhaps the one that this thread waits for, and returns false.
 template <class Ready>
 bool spin(int looks, const Ready& ready) {
   for (int i = 0; i < looks; ++i) {
@@ -65,7 +65,8 @@ class Pool {
     for (std::thread& t : workers_) t.join();
   }
 
-  /// Runs all chunks; workers may help. Errors: the first exception of a body, after all running chunks have ended.
+  /// Runs all chunks of a job. Workers may help. Errors: the first exception of a body, after all running chunks have
+  /// ended.
   void run(detail::RangeBody run, void* body, Index count, Index grain) {
     const Index chunks = (count - 1) / grain + 1;
     job_ = {run, body, count, grain};
@@ -96,8 +97,8 @@ class Pool {
   /// Takes some of the chunks that are left, or an empty range if none are left. While many are left, a thread takes
   /// half of its fair share, because taking costs as much as a small chunk. Near the end a thread takes one chunk at a
   /// time, so that all threads finish together. The caller takes from the front and workers take from the back. So a
-  /// thread tends to get the same part in one loop after the other, and finds that part in its own cache. Without
-  /// these two rules bench's model S1 trains at 72 % of the speed.
+  /// thread tends to get the same part of the data in one loop after the other, and finds that part in its own cache.
+  /// Without these rules bench's model S1 trains at 72 % of the speed.
   Range take(bool front) {
     const auto participants = static_cast<std::uint32_t>(workers_.size()) + 1;
     Range left = left_;
@@ -130,7 +131,7 @@ class Pool {
 
   /// Called by a worker. Helps with the job if one is open.
   void help() {
-    ++helping_;  // before it reads open_, so that the worker sees the job closed or the caller sees the worker
+    ++helping_;  // before open_ is read, so that the worker sees the job closed or the caller sees the worker
     if (open_) {
       std::fesetenv(&float_mode_);
       work(false);
@@ -153,7 +154,7 @@ class Pool {
     for (unsigned seen = 0;;) {
       {
         std::unique_lock lock(mutex_);
-        ++asleep_;  // before it reads jobs_, so that the worker sees a new job or the caller sees it asleep
+        ++asleep_;  // before jobs_ is read, so that the worker sees a new job or the caller sees the worker asleep
         wake_.wait(lock, [&] { return jobs_ != seen || stopping_; });
         --asleep_;
         if (stopping_) return;
@@ -167,7 +168,8 @@ class Pool {
     }
   }
 
-  // The fields from job_ to open_ share one cache line, because a line takes 0.1 microseconds or more between cores.
+  // The fields from job_ to open_ share one cache line, because moving a line from core to core takes 0.1 microseconds
+  // or more.
   alignas(64) Job job_{};          // changes only while no job is open and no worker helps
   std::atomic<Range> left_{};      // chunks that no thread has taken
   std::atomic<unsigned> jobs_{0};  // number of jobs begun so far

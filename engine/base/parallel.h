@@ -8,7 +8,8 @@
 
 namespace mote {
 
-/// The number of threads that parallel_for may use, the caller included. Default: MOTE_THREADS, else one per core.
+/// The number of threads that parallel_for may use, the caller included. Default: MOTE_THREADS, or one per core if
+/// MOTE_THREADS is not set.
 int threads();
 /// Changes the number of threads. Errors: n outside [1, 1024]; called from inside a parallel_for.
 void set_threads(Integer n);
@@ -17,20 +18,20 @@ void set_threads(Integer n);
 /// calls this function, so that one place decides what is worth another thread. The estimate changes no bit of a
 /// result, only where chunks end.
 ///
-/// A chunk takes 3 microseconds, and a loop is shared between threads from two chunks on. This was measured with jobs
-/// of two equal chunks on two cores of an EPYC under Linux. A worker that is looking for work begins after 0.5
-/// microseconds, and the caller sees its end after another 0.4. Chunks of 2 microseconds already pay off. Waking a
-/// sleeping worker costs the caller 2 microseconds, and the worker starts after 9. Longer chunks balance badly, and
-/// one delayed thread holds up the whole job.
+/// The grain makes a chunk take 3 microseconds. A loop of two or more chunks is shared between threads. The times below
+/// were measured with jobs of two equal chunks on two cores of an EPYC under Linux. A worker that is looking for work
+/// begins after 0.5 microseconds, and the caller sees the worker's end 0.4 microseconds late. Chunks of 2 microseconds
+/// already pay off. Waking a sleeping worker costs the caller 2 microseconds, and the worker starts after 9. Longer
+/// chunks balance badly, and one delayed thread holds up the whole job.
 constexpr Index grain_for(double nanoseconds) {
   constexpr double chunk = 3'000;
   constexpr Index most = 1'000'000'000;  // the quotient must fit an Index, also for 0 nanoseconds
   return nanoseconds * most <= chunk ? most : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
 }
 
-/// The grain for a loop of `count` items that runs again and again over the same data, if the data are larger than a
-/// cache. There is at most one chunk per thread, and all chunks have the same length. So a thread finds its part in
-/// its own cache, and all threads end together. An item takes about `nanoseconds`.
+/// The grain for a loop of `count` items that runs again and again over the same data, if the data are larger than one
+/// core's cache. An item takes about `nanoseconds`. There is at most one chunk per thread, and all chunks have the same
+/// length. So each thread finds its part of the data in its own cache, and all threads end together.
 Index even_grain(Index count, double nanoseconds);
 
 namespace detail {

@@ -19,14 +19,17 @@
 namespace mote {
 
 #ifdef MOTE_REAL_DOUBLE
-/// The library `mote_f64`: the same sources with `real` = double. It answers "is the mathematics right?".
+/// The type of the elements of tensors, double in the library `mote_f64`. Tests of mote_f64 show whether the
+/// mathematics is right.
 using real = double;
 #else
-/// The library `mote`: `real` = float. It answers "is the fast code the same mathematics?".
+/// The type of the elements of tensors, float in the library `mote`. Tests of mote show whether the fast code computes
+/// the same mathematics.
 using real = float;
 #endif
 
-/// Sizes, positions and token ids: 64 bits everywhere, so that no product of extents is silently truncated.
+/// The type of sizes, positions and token ids. It has 64 bits on every platform, so that no product of extents is
+/// silently truncated.
 using Index = std::int64_t;
 
 }  // namespace mote

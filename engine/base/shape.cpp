@@ -28,7 +28,8 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
   int unknown = -1;
   for (int i = 0; i < rank; ++i) {
     e[i] = extents.begin()[i];
-    if (e[i] != -1) continue;
+    if (e[i] >= 0) continue;
+    check_in(name, e[i] == -1, "extent ", e[i], " in ", extents, " must be at least 0, or -1 for one that is inferred");
     check_in(name, unknown < 0, "only one extent may be -1 in ", extents);
     unknown = i;
     e[i] = 1;

@@ -14,9 +14,9 @@
 
 namespace mote {
 
-/// One number for each axis. Numbers of axes that do not exist are never written, because that would take a tenth of a
-/// small op's time. They are never read either, only copied with the others. Such a copy is formally undefined, but no
-/// memory sanitizer reports a copy.
+/// One number for each axis. Items beyond the rank stay uninitialised, because writing them would take a tenth of a
+/// small op's time. They are copied with the other items but never used. Copying them is formally undefined behaviour,
+/// but no memory sanitizer reports a copy.
 struct PerAxis {
   static constexpr int max_rank = 8;
   Index items[max_rank];
@@ -38,7 +38,7 @@ class Shape {
       : Shape(std::span<const Index>(extents.items, static_cast<std::size_t>(rank))) {}
   explicit Shape(std::span<const Index> extents) {
     check_in("shape", extents.size() <= max_rank, "rank ", extents.size(), " is above the limit of ", max_rank);
-    Index product = 1;  // zeros count as 1, so that [0, huge, huge] does not hide an overflow in its strides
+    Index product = 1;  // an extent of 0 counts as 1, because the strides of [0, huge, huge] could overflow
     for (const Index extent : extents) {
       check_in("shape", extent >= 0, "extent ", extent, " must be at least 0");
       check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
@@ -55,7 +55,8 @@ class Shape {
     return n;
   }
 
-  /// `axis` counted from 0. Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
+  /// Converts `axis`, which may be negative, to the same axis counted from 0. Axis -1 is the last one, as everywhere in
+  /// mote. Errors: an axis outside [-rank, rank).
   int axis(Integer axis) const {
     check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
     return static_cast<int>(axis < 0 ? axis + rank_ : Index(axis));
@@ -71,8 +72,9 @@ class Shape {
   const Index* data() && = delete;
   std::size_t size() const { return static_cast<std::size_t>(rank_); }
 
-  /// Copies of the shape: with() changes one axis, swapped() swaps two axes, without() removes one, and insert() adds
-  /// one before `axis`, which is in [-rank-1, rank].
+  /// with() returns a copy of the shape with another extent for one axis. swapped() returns a copy with two axes
+  /// swapped, and without() a copy without one axis. insert() returns a copy with a new axis, which becomes axis `axis`
+  /// of the copy. For insert(), `axis` is in [-rank-1, rank].
   Shape with(Integer axis_, Integer extent) const {
     PerAxis e = extents_;
     e[axis(axis_)] = extent;
@@ -113,13 +115,15 @@ class Shape {
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-/// The shape of an element-wise result: shapes are aligned at their last axes, and an extent of 1 stretches.
-/// Errors: two extents that differ and are not 1; the message names the axis.
+/// Returns the shape to which a and b broadcast, which is the shape of an element-wise op's result. a and b are aligned
+/// at their last axes, and an axis of extent 1 is repeated as often as needed. Errors: two extents that differ and are
+/// not 1; the message names the axis.
 Shape broadcast(const Shape& a, const Shape& b);
 
 namespace detail {
-/// The shape that `extents` give, with a -1 replaced by the extent that fits, for reshape and view. Errors: more than
-/// one -1, a product that does not match, a -1 that is ambiguous because any extent would fit.
+/// Returns the shape to which reshape or view with `extents` takes an array of shape `from`. A -1 in `extents` is
+/// replaced by the extent that keeps the number of elements. Errors: an extent below -1; more than one -1; another
+/// number of elements; a -1 that is ambiguous because the other extents make 0 elements.
 Shape resolve(const char* name, const Shape& from, std::span<const Index> extents);
 }  // namespace detail
 

@@ -22,7 +22,8 @@ class SmallVector {
       rest_.push_back(std::move(item));
     ++size_;
   }
-  /// Removes the elements; the first few are not destroyed, only unused.
+  /// Makes the list empty. The first `few` elements are not destroyed, but stay in the object until they are
+  /// overwritten.
   void clear() {
     size_ = 0;
     rest_.clear();

@@ -1,4 +1,4 @@
-// Allocates blocks from the cache of freed blocks, or else from the system.
+// Allocates blocks from the cache of freed blocks, or from the system if the cache has none that fits.
 #include "engine/base/storage.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace mote {
 namespace {
 
 constexpr std::align_val_t alignment{64};
-constexpr int max_bits = 57;  // 2^57 bytes per block at most: no processor addresses more, and sums fit Index
+constexpr int max_bits = 57;  // blocks have at most 2^57 bytes, as no processor addresses more and sums fit Index
 constexpr std::uint64_t largest_block = std::min(std::uint64_t(1) << max_bits, std::uint64_t(SIZE_MAX / 2));
 
-/// The size class of a request, which is rounded up to the size of its class. Sizes grow in steps of 64 bytes up to
-/// 576, then four to a doubling, and sixteen to a doubling from 1 MiB on (..., 448, 512, 576, 704, 832, ...). Each
-/// size has another 64 bytes for a counter, so that an array of 2^k elements plus its counter does not need the next
-/// larger class. A training step requests the same sizes again and again, so one list of free blocks per class nearly
-/// always has a block.
+/// The size class of a request. The request is rounded up to the size of the class. Up to 576 bytes the sizes are
+/// multiples of 64. Above 576 there are four sizes per doubling (576, 704, 832, 960, 1088, ...), and from 1 MiB on
+/// there are sixteen. Every size includes 64 bytes for a reference count, so that an array of 2^k elements with its
+/// count does not need the next larger class. A training step requests the same sizes again and again, so the free list
+/// of a class nearly always has a block.
 struct SizeClass {
   static constexpr std::size_t counter = 64, count = 53 + (max_bits - 20) * 16;
   std::size_t index = 0;
@@ -65,18 +65,18 @@ bool caching() {
   return on;
 }
 
-/// The small blocks that one thread keeps for itself, and its counts since it last held the lock of the shared cache.
-/// Only that thread uses this cache, so the cache needs no lock.
+/// The small blocks that one thread keeps for itself, and the changes in memory use that the thread has not yet added
+/// to the shared counts. Only that thread uses its ThreadCache, so no lock is needed.
 struct ThreadCache {
   static constexpr std::size_t classes = 37;  // up to 64 KiB
   enum class Phase {
     fresh,    // no AtThreadEnd exists yet to empty this cache, so the cache keeps nothing
-    running,  // AtThreadEnd will empty it
-    ended     // AtThreadEnd has emptied it, but static variables may still be freed on this thread
+    running,  // AtThreadEnd will empty this cache when the thread ends
+    ended     // AtThreadEnd has emptied this cache, but the thread may still free static variables
   };
   FreeLists<classes> free;
   Phase phase;
-  Index limit;  // of free.bytes; above 0 only while the phase is running
+  Index limit;  // the highest free.bytes allowed; above 0 only while `phase` is running
   Index live_bytes, highest, live_blocks;
 
   bool has_room_for(const SizeClass& size) const { return free.bytes + size.bytes <= limit; }
@@ -88,8 +88,8 @@ struct ThreadCache {
 };
 constinit thread_local ThreadCache mine{};
 
-/// The blocks that all threads share, and the counts. The lock guards all members. Requests to the system are made
-/// without the lock.
+/// The freed blocks that all threads share, and the counts of memory use. The lock guards all members. It is not held
+/// during requests to the system.
 struct SharedCache {
   std::atomic<bool> locked{false};
   FreeLists<SizeClass::count> free{};
@@ -110,7 +110,7 @@ struct SharedCache {
     stats.live_bytes += std::exchange(mine.live_bytes, 0);
     stats.live_blocks += std::exchange(mine.live_blocks, 0);
   }
-  /// Moves the blocks that this thread keeps into the shared lists.
+  /// Moves the blocks from this thread's own lists to the shared lists.
   void take_blocks() {
     for (std::size_t i = 0; i < ThreadCache::classes; ++i)
       while (FreeBlock* const block = mine.free.lists[i]) {
@@ -119,7 +119,8 @@ struct SharedCache {
       }
     free.bytes += std::exchange(mine.free.bytes, 0);
   }
-  /// Whether, with a new block, the blocks in use and the cached ones would exceed twice `highest`.
+  /// Whether a new block would bring the blocks in use and the cached blocks together above twice the peak of the bytes
+  /// in use.
   bool too_large_with(const SizeClass& size) const {
     const Index live = stats.live_bytes + size.bytes;
     return live + free.bytes + mine.free.bytes > 2 * std::max(highest, live);
@@ -129,8 +130,8 @@ struct SharedCache {
 /// Initialised at compile time and never destroyed, because static variables may hold arrays before and after main.
 constinit SharedCache shared;
 
-/// Returns the shared cached blocks and those of this thread to the system. Not inlined, because its lists need much
-/// stack, which allocate_block() should not use.
+/// Returns the blocks of the shared cache and of this thread's cache to the system. Not inlined, because the lists need
+/// much stack, which allocate_block() should not use.
 [[gnu::noinline]] void empty_caches() {
   FreeLists<SizeClass::count> all{};
   {
@@ -142,7 +143,8 @@ constinit SharedCache shared;
     while (list) ::operator delete(std::exchange(list, list->next), alignment);
 }
 
-/// When a thread ends, its blocks and counts go to the shared cache. From then on it keeps none.
+/// An object whose destructor runs when its thread ends, and moves the thread's blocks and counts to the shared cache.
+/// From then on the thread keeps no blocks.
 struct AtThreadEnd {
   AtThreadEnd() {
     mine.phase = ThreadCache::Phase::running;
@@ -174,7 +176,8 @@ void watch_end_of_thread() {
   }
 }
 
-/// A block for a request that this thread's own cache cannot serve, from the shared cache or else from the system.
+/// Takes a block from the shared cache, or from the system if the shared cache has none. Called when this thread's own
+/// cache cannot serve the request.
 [[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
   watch_end_of_thread();
   void* block = nullptr;

@@ -14,14 +14,14 @@
 
 namespace mote {
 
-/// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter or 63
-/// bytes. Small blocks of other threads are counted with a delay (see allocate_block()).
+/// The library's memory use. A block counts with the size of its size class, which is larger than the request by at
+/// most a quarter or 63 bytes. Small blocks of other threads are counted with a delay (see allocate_block()).
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
   Index peak_bytes = 0;       ///< highest live_bytes since the start or reset_peak_memory()
   Index cached_bytes = 0;     ///< in freed blocks, which are kept for the next request of the same size class
-  Index system_requests = 0;  ///< memory requests to the system; a training step adds none after the first ones
+  Index system_requests = 0;  ///< requests for memory to the system; stops growing after the first training steps
 };
 MemoryStats memory_stats();
 void reset_peak_memory();
@@ -29,18 +29,18 @@ void reset_peak_memory();
 /// Returns every cached block to the system, except small blocks that other threads keep (see allocate_block()).
 void release_memory();
 
-/// Allocates a block of at least `bytes` bytes, 64-byte aligned, with undefined contents. free_block() frees the
-/// block. Any thread may call either function, and `bytes` must be the same in both calls. Freed blocks are cached by
-/// size class. The blocks in use and the cached blocks together stay within twice the most bytes that were in use
-/// since the last release_memory(). If a new block would exceed this limit, all cached blocks are first returned to
+/// Allocates a block of at least `bytes` bytes, 64-byte aligned, with undefined contents. free_block() frees the block.
+/// Any thread may call either function, and `bytes` must be the same in both calls. Freed blocks are cached by size
+/// class. The blocks in use and the cached blocks together stay within a limit, which is twice the peak of the bytes in
+/// use since the last release_memory(). If a new block would exceed this limit, all cached blocks are first returned to
 /// the system. Without the limit, a model whose inputs vary in length would keep a block of every size that it ever
 /// used. In addition each thread keeps up to 256 KiB of small blocks for itself until it ends. With MOTE_ALLOC=system
-/// both functions call operator new and delete directly. Errors: std::bad_alloc if the system has no more memory, even
-/// after release_memory().
+/// both functions call operator new and delete directly. Errors: std::bad_alloc if the system still has no memory after
+/// all cached blocks have been returned to the system.
 void* allocate_block(std::uint64_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 
-/// An allocator that puts standard containers and shared_ptr, such as graph nodes, into cached blocks.
+/// An allocator that takes its memory from allocate_block(), for standard containers and for graph nodes.
 template <class T>
 struct CachedAllocator {
   using value_type = T;
@@ -53,8 +53,8 @@ struct CachedAllocator {
 };
 
 namespace detail {
-/// Whether this thread is the only one. If so, locked instructions are not needed, each of which costs as much as a
-/// hundred others. If the C library does not tell, the answer is false.
+/// Whether this thread is the only one of the process. If so, no atomic instructions are needed, which is faster,
+/// because one of them costs as much as a hundred ordinary instructions. Returns false if the C library cannot tell.
 inline bool one_thread() {
 #if __has_include(<sys/single_threaded.h>)
   return __libc_single_threaded != 0;
@@ -63,7 +63,8 @@ inline bool one_thread() {
 #endif
 }
 
-/// Adds n to `count` and returns the former value. Writes before a call are visible to threads that call later.
+/// Adds n to `count` and returns the former value. What a thread wrote before its call is visible to a thread that
+/// calls later with the same `count`.
 template <class T>
 T count_up(std::atomic<T>& count, T n) {
   if (!one_thread()) return count.fetch_add(n, std::memory_order_acq_rel);

@@ -9,14 +9,14 @@
 
 namespace mote {
 
-/// 1234567 as "1,234,567".
+/// Formats a number with commas between groups of three digits: grouped(1234567) is "1,234,567".
 std::string grouped(Index n);
 
 using TableRow = std::vector<std::string>;
 
 /// The rows of a table as text, one line each. Columns are two spaces apart and as wide as their widest cell. `sides`
 /// has an l or an r for each column, which aligns the cells left or right. Columns beyond the end of `sides` are
-/// aligned left. A row of one cell is a line between the others and does not widen a column.
+/// aligned left. A row of one cell is printed as a line of text and does not widen a column.
 std::string table_text(const std::vector<TableRow>& rows, std::string_view sides = "");
 
 /// The line of one row, with columns as wide as the cells of `widest`, for a table that is printed while it grows.

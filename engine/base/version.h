@@ -3,7 +3,8 @@
 
 namespace mote {
 
-/// The version in CMakeLists.txt, such as "0.1.0". train/CHANGES.md lists what each version changed in files and bits.
+/// The version in CMakeLists.txt, such as "0.1.0". train/CHANGES.md lists how each version changed file formats and the
+/// bits of results.
 const char* version();
 
 }  // namespace mote

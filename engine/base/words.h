@@ -1,5 +1,5 @@
-// Lists whose entries have names. Enums with a table of words that serves both directions: text_of(value) and
-// from_text<Enum>(word).
+// Finds entries of a list by name, and converts enums to words and back. One table of words per enum serves both
+// text_of(value) and from_text<Enum>(word).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ std::string all_names(const List& list, const char* separator = ", ") {
   return all;
 }
 
-/// The entry with the given name. Errors: "<what> 'blue' is none of red, green". `also` is put before these names.
+/// The entry with the given name. Errors: no entry has that name. The message is "<what> 'blue' is none of red, green",
+/// with `also` before the first of the names.
 template <class List>
 const auto& by_name(std::string_view what, const List& list, std::string_view name, std::string_view also = "") {
   for (const auto& entry : list)
@@ -59,7 +60,8 @@ std::string text_of(Enum value) {
   return "?";
 }
 
-/// The value that `word` names. Errors: "<what> 'blue' is none of red, green".
+/// Returns the value of the enum whose word is `word`. Errors: no value has that word. The message is "<what> 'blue' is
+/// none of red, green".
 template <HasWords Enum>
 Enum from_text(const char* what, std::string_view word) {
   return by_name(what, words(Enum{}), word).value;

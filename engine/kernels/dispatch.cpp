@@ -18,9 +18,10 @@ const Table& relaxed_table();
 
 namespace {
 
-/// Whether the table's multiply-add is fused, so that product and sum are rounded only once. WebAssembly's relaxed
-/// SIMD leaves this to the machine. With share = f + 1, lerp computes f (x - y) + x. Here that is ((1 + h)^2 - (1 + 2
-/// h)) 2^i with h = 2^-12. It is h^2 2^i if it is rounded once, and 0 if the square is rounded first.
+/// Whether the table's multiply-add is fused, which means that product and sum are rounded only once. WebAssembly's
+/// relaxed SIMD leaves this to the machine. With a share of 2 + h, lerp computes (1 + h) (x - y) + x. For the x and y
+/// below, this is ((1 + h)^2 - (1 + 2 h)) 2^i with h = 2^-12. A fused multiply-add gives h^2 2^i. If the square is
+/// rounded first, the result is 0.
 [[maybe_unused]] bool rounds_once(const Table& t) {
   constexpr Index n = 16;
   constexpr real h = real(1) / 4096;
@@ -67,8 +68,8 @@ namespace {
 
 std::atomic<const Table*> chosen{nullptr};
 
-/// Not inlined, because table() is called before every kernel and would otherwise save registers for this code each
-/// time.
+/// Chooses the table that MOTE_SIMD names, or the fastest one if MOTE_SIMD is not set. Not inlined, because otherwise
+/// table(), which is called before every kernel, would save registers for this code on every call.
 [[gnu::noinline]] const Table& choose() {
   const std::vector<const Table*> tables = available_tables();
   const std::string& wanted = settings().simd;

@@ -1,4 +1,4 @@
-// The matrix product: blocks that fit the caches, and the split over threads.
+// The matrix product, computed in blocks that fit the caches, and its split over threads.
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ struct Region {
   Index i, i_end, j, j_end;
 };
 
-/// The part of a region's product that belongs to the block of k from p on. A and B are not packed.
+/// Describes the part of a region's product that sums over one block of k, the block that begins at p. A and B are
+/// not packed.
 inline TileBlock block_of(const Product& x, const Region& r, Index p) {
   const Index depth = std::min(sum_block, x.k - p);
   return {.rows = r.i_end - r.i,
@@ -43,7 +44,7 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p) {
           .bias = x.bias && p + depth == x.k ? x.bias + r.j : nullptr,
           .add = p > 0};
 }
-/// Makes `block` read packed panels of B, the first of which begins at b.
+/// Makes `block` read packed panels of B. The first panel begins at `b`.
 inline void set_panels(TileBlock& block, const real* b, Index width, Index panel) {
   block.b = b;
   block.b_k = block.width = width;
@@ -58,15 +59,15 @@ constexpr Index wide = 2048;           // columns of B that are multiplied by th
 constexpr Index most_rows = 1024;      // most rows of A to pack at a time
 constexpr Index slack = 16;            // packing may write up to one Vec beyond the end
 
-/// Whether to pack B. Tiles load rows of B as vectors, so B must be packed if its columns are not adjacent. B is also
-/// packed if it outgrows the L1 cache and many rows of A are multiplied by it. A packed panel lies in few pages and
-/// spreads evenly over the sets of the cache.
+/// Whether to pack B. Tiles load rows of B as vectors, so B must be packed if the elements of a row are not adjacent
+/// in memory. B is also packed if it outgrows the L1 cache and many rows of A are multiplied by it, because a packed
+/// panel lies in few pages and spreads evenly over the sets of the cache.
 bool packs_b(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
 
 /// Whether to pack A. Tiles broadcast single elements of A, so A may have any strides. But cache lines that lie whole
 /// pages apart compete for a few sets of the cache and evict each other. So A is packed if its rows lie whole pages
 /// apart and a tile has more rows than a cache set has lines. A is also packed if its columns lie whole pages apart
-/// and several short tiles read the same lines one after the other.
+/// and several short tiles read the same cache lines one after the other.
 bool packs_a(const Product& x) {
   constexpr Index page = 4096 / sizeof(real), half_line = 32 / sizeof(real);
   const bool tall_tiles = x.t.gemm_rows > half_line;
@@ -80,8 +81,8 @@ Index columns_at_once(const Product& x, Index columns, Index width) {
   return std::min(std::max<Index>(1, fit), ceil_div(columns, width)) * width;
 }
 
-/// Memory for n packed elements. Few elements lie in the object itself, and so on the stack. If n is 0, the pointer is
-/// null.
+/// Memory for n packed elements. A small number of elements is stored in the object itself, and so on the stack. If n
+/// is 0, the pointer is null.
 class Packed {
  public:
   explicit Packed(Index n) {
@@ -98,7 +99,7 @@ class Packed {
   real* data_;
 };
 
-/// The product for k = 0: zeros plus the bias.
+/// Computes the product for k = 0, which is zeros plus the bias.
 void empty_sum(const Product& x) {
   for (Index i = 0; i < x.m; ++i) {
     real* const c = x.c + i * x.c_row;
@@ -107,9 +108,9 @@ void empty_sum(const Product& x) {
   }
 }
 
-/// Computes a region, one block of k after the other. If `a` is not null, it is memory for packing A, once for all
-/// columns of the region. If `b` is not null, it is memory for packing B in panels of `width` columns, `step` columns
-/// at a time.
+/// Computes a region, one block of k after the other. `a` is null, or memory for packing A. For each block of k, A is
+/// packed once for all columns of the region. `b` is null, or memory for packing B in panels of `width` columns. B is
+/// packed `step` columns at a time.
 void run_blocks(const Product& x, const Region& r, Index step, Index width, real* a, real* b) {
   for (Index p = 0; p < x.k; p += sum_block) {
     TileBlock rows = block_of(x, r, p);
@@ -120,7 +121,7 @@ void run_blocks(const Product& x, const Region& r, Index step, Index width, real
       block.a_row = rows.a_row;
       block.a_panel = rows.a_panel;
       if (b && !a && x.b.column == 1) {
-        block.copy = b;  // the kernel packs B there while it multiplies
+        block.copy = b;  // the kernel packs B into this memory while it multiplies
       } else if (b) {
         x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, width * block.k, b);
         set_panels(block, b, width, width * block.k);
@@ -174,7 +175,8 @@ Parts split(const Product& x, Index wanted) {
 /// of a weight, k counts the rows of a batch, so each thread reads rows that are in its cache.
 void run_blocks_apart(const Product& x, const GemmBatch& batch) {
   const Index blocks = ceil_div(x.k, sum_block), size = x.m * x.n, across = std::clamp<Index>(x.n / 32, 1, 4);
-  const Parts parts{4 / across, across};  // of each block: a few tasks per thread, because the last block may be short
+  // The parts of each block. There are a few tasks per thread, because the last block may be short.
+  const Parts parts{4 / across, across};
   const Storage memory(static_cast<std::size_t>(blocks * size) * sizeof(real));
   real* const sums = static_cast<real*>(memory.data());
   const double task_ns = static_cast<double>(size / parts.count() * sum_block) * multiply_add_ns;
@@ -197,15 +199,16 @@ void run_blocks_apart(const Product& x, const GemmBatch& batch) {
   });
 }
 
-/// Computes the products of a batch in parallel tasks. x describes all of them, apart from the offsets in `batch`.
-/// There are a few tasks per thread in case one thread is delayed, but only as many as are worth starting. If there
-/// are fewer products than tasks, each product is split.
+/// Computes the products of a batch in parallel tasks. `x` describes every product apart from its offsets, which are
+/// in `batch`. There are a few tasks per thread in case one thread is delayed, but no more tasks than are worth
+/// starting. If there are fewer products than tasks, each product is split.
 void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index work = std::max<Index>(1, x.m * x.n * x.k), most = threads();
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most;
   const Parts parts = split(x, ceil_div(wanted, batch.count));
-  // Whether the products of the blocks of k are small beside A and B, and have at most 2^24 elements together.
+  // Whether the separate products of the blocks of k are small beside A and B and together have at most 2^24
+  // elements.
   const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block && work <= sum_block << 24;
   if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x, batch);
   const double task_ns = static_cast<double>(work) * multiply_add_ns;
@@ -232,10 +235,12 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
 }
 
 constinit thread_local std::span<const PackedWeight> packed_weights = {};
-constinit thread_local std::size_t next_packed = 0;  // where the search starts, as weights are used in a fixed order
+// Where find_packed() starts its search. Weights are used in a fixed order, so the first candidate is usually the
+// right one.
+constinit thread_local std::size_t next_packed = 0;
 
-/// The PackedWeight of B from the innermost UsePacked. Null if B is not among its weights, or if A or C is not
-/// contiguous.
+/// Finds B among the weights of the innermost UsePacked. Returns null if B is not one of these weights, or if A or C
+/// is not contiguous.
 [[gnu::noinline]] const PackedWeight* find_packed(Index m, Index n, Index k, const Matrix& a, const Matrix& b,
                                                   Index c_row) {
   const bool rows = a.column == 1 && (m == 1 || a.row == k) && c_row == n;
@@ -257,7 +262,8 @@ void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, 
   if (m == 0 || n == 0) return;
   if (m <= UsePacked::most_rows && !packed_weights.empty()) [[unlikely]]
     if (const PackedWeight* const w = find_packed(m, n, k, a, b, c_row)) return multiply_packed(m, a.data, *w, bias, c);
-  // Most products of a small model take this path: one task, one block of k, and neither A nor B packed.
+  // Most products of a small model take this path. They are one task with one block of k, and neither A nor B is
+  // packed.
   if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task) {
     const Product x{table(), m, n, k, a, b, c, c_row, bias};
     x.t.gemm_tiles(block_of(x, {0, m, 0, n}, 0));

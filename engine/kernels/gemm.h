@@ -37,28 +37,28 @@ struct GemmBatch {
 void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row);
 
 /// A weight W [n, k], rearranged into the order in which a product of a few rows reads it. It consists of panels of
-/// `width` outputs, each [k, width]. It owns no memory.
+/// `width` outputs, each [k, width]. The struct owns no memory.
 struct PackedWeight {
   const real* w;  ///< the weight before packing
   Index n, k, width;
   const real* panels;
 };
-/// The width of the panels for the kernel table in use. It is a whole number of registers, so packing writes nothing
-/// beyond a panel.
+/// The width of the panels of a weight with n outputs, for the kernel table in use. The width is a whole number of
+/// registers, so packing writes nothing beyond a panel.
 Index packed_width(Index n);
-/// The number of elements of all panels together.
+/// The number of elements that all panels of a weight [n, k] have together, with the padding of the last panel.
 Index packed_numel(Index n, Index k);
 /// Packs the contiguous weight w [n, k] into `panels`, which must have room for packed_numel(n, k) elements.
 PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
 /// C = A W^T + bias with A [m, k] and C [m, n] contiguous, bias [n] or null, and k at least 1. The bits are those of
-/// gemm(). It is meant for few rows, because all of W is read again for every 2 to 7 rows of A, depending on the
-/// instruction set.
+/// gemm(). The function is meant for few rows of A, because all of W is read again for every 2 to 7 rows of A,
+/// depending on the instruction set.
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
 
-/// While a UsePacked lives, gemm() on this thread calls multiply_packed() if it multiplies few rows by the transpose
-/// of one of these weights. The bits are the same, and only memory bandwidth limits the speed. Without a UsePacked,
-/// products of one row at a time would pack W again for every row. The weights, their elements and their panels must
-/// not change meanwhile. If scopes nest, only the innermost one counts.
+/// While a UsePacked lives, gemm() on this thread calls multiply_packed() for every product of few rows and the
+/// transpose of one of the given weights. The bits are the same, and only memory bandwidth limits the speed. Without
+/// a UsePacked, products of one row at a time would pack W again for every row. The weights, their elements and their
+/// panels must not change meanwhile. If scopes nest, only the innermost one counts.
 class UsePacked {
  public:
   [[nodiscard]] explicit UsePacked(std::span<const PackedWeight> weights);

@@ -8,7 +8,7 @@
 
 namespace mote::kernels {
 
-/// y[i] = f(x[i * sx]) for i in [0, n). A stride of 0 repeats one element; y is contiguous.
+/// y[i] = f(x[i * sx]) for i in [0, n). A stride sx of 0 repeats one element. y is contiguous.
 using Unary = void(const real* x, Index sx, real* y, Index n);
 /// y[i] = f(a[i * sa], b[i * sb]).
 using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, Index n);
@@ -18,13 +18,13 @@ constexpr Index sum_rows = 128;
 /// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
 
-/// The constants of an Adam step, which uses the running means of the gradient and of its square. Running means below
-/// `smallest` become 0. The formula is in target/descent.h.
+/// The constants of an Adam step, which uses the running means of the gradient and of its square. Running means whose
+/// magnitude is below `smallest` become 0. The formula is in target/descent.h.
 struct MomentsDescent {
   real decay1, weight1, decay2, weight2, decay, l2, step_size, correction2_sqrt, eps, smallest;
 };
-/// The constants of a step of SGD with momentum. `weight`, 1 - dampening, multiplies the gradient in the velocity. The
-/// formula is in target/descent.h.
+/// The constants of a step of SGD with momentum. `weight` = 1 - dampening multiplies the gradient that is added to
+/// the velocity. The formula is in target/descent.h.
 struct VelocityDescent {
   real lr, l2, momentum, weight;
   bool nesterov, first;
@@ -52,25 +52,26 @@ struct TargetRow {
   real sharp, spread, scale;
 };
 
-/// The dot products a_r . b_j of the rows of two matrices. A row has `width` adjacent elements, and rows are a_row and
-/// b_row elements apart.
+/// Two matrices a and b. A kernel computes the dot products a_r . b_j of their rows. A row has `width` adjacent
+/// elements. The rows of a are a_row elements apart, and the rows of b are b_row elements apart.
 struct RowProducts {
   const real* a;
   Index a_row;
   const real* b;
   Index b_row, width;
 };
-/// Up to 16 queries of one attention head, and the keys that any of these queries sees (attends to). Without a mask or
-/// a window, query r sees the first `full` + r keys. With one, query r sees key j if keep[lanes * j + r] is not 0. A
-/// value of the pair of key j and query r, such as its weight w, lies at w[lanes * j + r]. lanes is 16, or 1 for a
-/// single query in attention_weights and attention_sum_keys.
+/// Up to 16 queries of one attention head, and the keys that any of these queries sees (attends to). Without a mask
+/// or a window, query r sees the first `full` + r keys. With a mask or a window, query r sees key j if
+/// keep[lanes * j + r] is not 0. An array with one value for each pair of a key and a query, such as the weights w,
+/// stores the value of key j and query r at w[lanes * j + r]. lanes is 16, or 1 for a single query in
+/// attention_weights and attention_sum_keys.
 struct AttentionBlock {
   Index rows, keys, full, lanes;
   const std::uint8_t* keep;  ///< null without a mask or a window
   RowProducts products;      ///< the dot products of queries and keys
   real scale;                ///< multiplies these products
   const real* bias;          ///< null, or bias[r - j] is added to the score of query r and key j
-  real* transposed;          ///< scratch memory of 16 * width elements, for the wider rows of `products` and dy_v
+  real* transposed;          ///< scratch memory of 16 * width elements, for the larger width of `products` and dy_v
 };
 /// The operands of a weighted sum of rows: the weights w, the rows x of `width` adjacent elements, and the rows y of
 /// the result.
@@ -96,8 +97,8 @@ struct TileBlock {
   real* c;
   Index c_row;
   const real* bias;      ///< null, or one element per column, which is added to C
-  bool add;              ///< adds to C, which holds the earlier blocks of k; otherwise C is overwritten
-  real* copy = nullptr;  ///< null, or memory for packing B; only if A and B are not packed
+  bool add;              ///< whether to add to C, which holds the earlier blocks of k, instead of setting C
+  real* copy = nullptr;  ///< null, or memory into which the kernel packs B; only if A and B are not packed yet
 };
 
 struct Table {
@@ -110,8 +111,8 @@ struct Table {
   Binary *gelu_backward, *gelu_tanh_backward, *silu_backward;
   /// Gradients that are computed from the op's result y: dx[i] from (dy[i], y[i]).
   Binary *relu_backward, *tanh_backward, *sigmoid_backward;
-  /// The value and the gradient of gelu together, for a backward pass that has kept only x: y[i] = gelu(x[i]) and
-  /// dx[i] from (dy[i], x[i]). dx may be dy.
+  /// Computes gelu and its gradient together, for a backward pass that has kept only x. y[i] = gelu(x[i]), and dx[i]
+  /// is computed from (dy[i], x[i]). dx may be dy.
   void (*gelu_again)(const real* dy, const real* x, real* y, real* dx, Index n);
   void (*gelu_tanh_again)(const real* dy, const real* x, real* y, real* dx, Index n);
   /// y[i] = x[i] * (scale if bit i % 8 of keep[i / 8] is set, else 0); keep has an even number of bytes.
@@ -126,8 +127,8 @@ struct Table {
 
   // Softmax and cross-entropy (target/softmax.h) of one contiguous row of n elements. The output may overwrite the
   // input.
-  /// y = softmax(x). Elements with keep[i] = 0 are masked: y is 0 there, so a fully masked row gives zeros. keep may
-  /// be null. stats, if not null, receives {max, sum of exp(x - max)}.
+  /// y = softmax(x). An element with keep[i] = 0 is masked and gets y[i] = 0, so a fully masked row gives zeros. keep
+  /// may be null. stats, if not null, receives {max, sum of exp(x - max)}.
   void (*softmax)(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n);
   void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   void (*log_softmax)(const real* x, real* y, Index n);
@@ -139,8 +140,9 @@ struct Table {
   /// dx = (softmax(x) - sharp one_hot(index) - spread) scale, from the stats of log_sum_exp().
   void (*cross_entropy_backward)(const real* x, const real* stats, const TargetRow& target, real* dx, Index n);
 
-  // Norms (target/norm.h) of `rows` contiguous rows of n >= 1.
-  /// y = (x - mean) * inv_std * weight + bias. stats receives {mean, inv_std} of every row. The mean of rms_norm is 0.
+  // Norms (target/norm.h) of `rows` contiguous rows of n >= 1 elements.
+  /// y = (x - mean) * inv_std * weight + bias. stats receives {mean, inv_std} of every row. rms_norm uses 0 as the
+  /// mean.
   void (*layer_norm)(const real* x, const NormWeights& weights, real* y, real* stats, Index rows, Index n);
   void (*rms_norm)(const real* x, const NormWeights& weights, real* y, real* stats, Index rows, Index n);
   void (*layer_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
@@ -150,7 +152,7 @@ struct Table {
   /// w = the softmax of a query's scores over the keys that the query sees, and 0 for the other keys. maxima and sums,
   /// if not null, receive each query's largest score and sum of exponentials.
   void (*attention_weights)(const AttentionBlock& b, real* w, real* maxima, real* sums);
-  /// Computes the same w again from the maxima and sums.
+  /// Computes the w of attention_weights again, from the maxima and sums that it stored.
   void (*attention_recompute_weights)(const AttentionBlock& b, real* w, const real* maxima, const real* sums);
   /// d = the gradient of the dot products q_r . k_j. w are the attention weights. Their gradient is dy_r . v_j, times
   /// the scaled dropout mask `dropout` if that is not null.
@@ -173,12 +175,12 @@ struct Table {
   void (*gemm_tiles)(const TileBlock& t);
   /// The number of columns of a tile, and so of a panel of B, in a product of `rows` rows.
   Index (*gemm_width)(Index rows);
-  /// Packs x into panels of `width` columns, `panel` elements apart. In the first panel, out[p * width + j] = x[p *
-  /// row + j * column] for p < k. `out` must have room for 16 elements beyond the last panel.
+  /// Packs x into panels of `width` columns, `panel` elements apart. In the first panel, out[p * width + j] =
+  /// x[p * row + j * column] for p < k. `out` must have room for 16 elements beyond the last panel.
   void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel,
                     real* out);
-  /// Packs A of the block t into `out`, to which t then refers. `out` must have room for (rows + d) * (k + 16)
-  /// elements, where d = rows / gemm_rows + 1.
+  /// Packs A of the block t into `out`, and makes t refer to the packed A. `out` must have room for
+  /// (rows + d) * (k + 16) elements, where d = rows / gemm_rows + 1.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
 
   // The Mersenne Twister (target/twister.h; formulas: mersenne.h).
@@ -186,15 +188,16 @@ struct Table {
   void (*twist)(std::uint32_t* x, Index n);
   /// y[i] = x[i] tempered. y may be x.
   void (*temper)(const std::uint32_t* x, std::uint32_t* y, Index n);
-  /// Sets bit i % 8 of bits[i / 8], for i in [0, n), if draw i is below `limit`, which is at most 2^53. Draw i is the
-  /// low 53 bits of the tempered words 2 i (the high half) and 2 i + 1. The unused bits of the last byte are 0.
+  /// For i in [0, n), bit i % 8 of bits[i / 8] becomes 1 if draw i is below `limit`, otherwise 0. `limit` is at most
+  /// 2^53. Draw i is the low 53 bits of a 64-bit number, whose high half is the tempered word 2 i and whose low half
+  /// is the tempered word 2 i + 1. The unused bits of the last byte are 0.
   void (*bits_below_limit)(const std::uint32_t* x, std::uint64_t limit, std::uint8_t* bits, Index n);
 };
 
-/// The table in use: the one that MOTE_SIMD names, or else the fastest one that this processor supports. Errors: an
-/// unsupported MOTE_SIMD.
+/// The table in use. By default this is the table that MOTE_SIMD names, or the fastest one that this processor
+/// supports if MOTE_SIMD is not set. Errors: an unsupported MOTE_SIMD.
 const Table& table();
-/// Every table this processor supports, slowest first; tests cover all of them.
+/// Every table this processor supports, slowest first. Tests cover all of them.
 std::vector<const Table*> available_tables();
 /// Makes `t` the table in use. Only tests need this, because results do not depend on the table.
 void use_table(const Table& t);

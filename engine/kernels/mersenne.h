@@ -17,8 +17,8 @@ MOTE_INLINE W twisted(W at, W next, W middle) {
   return middle ^ (y >> 1) ^ ((0u - (y & 1u)) & 0x9908B0DFu);
 }
 
-/// The random number that the generator returns for word y of the stream. Tempering makes single words evenly
-/// distributed, too.
+/// The random number that the generator returns for word y of the stream. Tempering mixes the bits of a word, so that
+/// the numbers are more evenly distributed.
 template <class W>
 MOTE_INLINE W tempered(W y) {
   y ^= y >> 11;

@@ -12,7 +12,7 @@ namespace detail {
 /// Whether the gradient of y = f(x) is computed from x or from y.
 enum class Saved { input, result };
 
-/// The op y = f(x). It keeps x or y, from which `backward` computes the gradient, given dy.
+/// The op y = f(x). The op keeps x or y for backward. From this array and dy, `backward` computes the gradient of x.
 inline Tensor function(OpName name, const Tensor& x, kernels::Unary* f, kernels::Binary* backward, Saved saved) {
   Op op(name, x);
   const Array y = map(f, x.array());
@@ -56,7 +56,7 @@ Tensor pointwise(OpName name, const Tensor& x, const F& f, const Slope& slope) {
                    });
 }
 
-/// x where x is positive, otherwise negative_slope x. The gradient at 0 is negative_slope, as in PyTorch.
+/// x where x is positive, otherwise negative_slope * x. The gradient at 0 is negative_slope, as in PyTorch.
 inline Tensor leaky_relu(const Tensor& x, Real negative_slope = 0.01) {
   const real below = static_cast<real>(negative_slope);
   return pointwise(

@@ -8,9 +8,9 @@
 
 namespace mote::detail {
 
-/// Finds the elements of a contiguous x that an index selects along an axis, as in NumPy's take_along_axis. `index`
-/// is the shape of the index. Position i of the index, in row-major order, belongs to one line of x along the axis.
-/// Element j of this line has the offset line(i) + j * step in x.
+/// Finds the elements of a contiguous x that an index selects along an axis, as in NumPy's take_along_axis. The
+/// constructor takes the shapes of x and of the index. Position i of the index, in row-major order, belongs to one
+/// line of x along the axis. Element j of this line has the offset line(i) + j * step in x.
 struct Along {
   Index step;
   Layout lines;

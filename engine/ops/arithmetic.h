@@ -86,7 +86,7 @@ inline Tensor& operator-=(Tensor& a, const Tensor& b) { return detail::rebind(a,
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return detail::rebind(a, mul(a, b)); }
 inline Tensor& operator/=(Tensor& a, const Tensor& b) { return detail::rebind(a, div(a, b)); }
 
-/// The type Parameter itself, and no type that converts to Parameter.
+/// True for the type Parameter itself, and false for types that convert to Parameter.
 template <class P>
 concept AParameter = std::same_as<P, Parameter>;
 template <AParameter P>

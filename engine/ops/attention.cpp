@@ -38,12 +38,14 @@ void require_heads(const Heads& heads) {
 }
 
 void require_mask(const Mask& mask, const Shape& weights) {
-  check_in("attention", !mask.defined() || mask.layout().expands_to(weights), "mask ",
-           mask.defined() ? mask.shape() : Shape{}, " does not broadcast to [..., H, Tq, Tk] = ", weights,
-           "; pass a padding mask [B, Tk] as key_padding(mask)");
+  if (!mask.defined() || mask.layout().expands_to(weights)) return;
+  const bool padding = mask.rank() == 2 && weights.rank() > 3 && mask.shape() == Shape{weights[0], weights[-1]};
+  check_in("attention", false, "mask ", mask.shape(), " does not broadcast to the weights ", weights,
+           padding ? ", [B, H, Tq, Tk]: pass a mask [B, Tk] of padding as key_padding(mask)"
+                   : ", [..., H, Tq, Tk]: each of its extents must be 1 or that of the weights");
 }
 
-/// Errors: inputs or options that a cache cannot be combined with.
+/// Checks that these inputs and options can be used with the cache.
 void require_cacheable(const Array& q, const Array& k, const AttentionOptions& o, const KeyValueCache& cache) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
   check(o.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
@@ -55,7 +57,7 @@ void require_cacheable(const Array& q, const Array& k, const AttentionOptions& o
         " must have the same length, the last extent but one");
 }
 
-/// The inputs of one attention, [B, H, T, width], checked against the options, and the plan for them.
+/// The inputs of one attention, [B, H, T, width], and its plan. The constructor checks the inputs and the options.
 struct Inputs {
   Array q, k, v;                           // with a cache, k and v include its rows
   std::optional<KeyValueCache> next = {};  // the cache with the new rows appended
@@ -101,8 +103,8 @@ AttentionPass pass_of(const AttentionPlan& plan, const Array& q, const Array& k,
   return pass;
 }
 
-/// Sends the gradients of q, k and v. They are computed in one array [B, T, heads, width] each, or in a single array
-/// with all heads if q, k and v are packed.
+/// Computes the gradients of q, k and v, and adds them to dx. Each gradient has its own array [B, T, heads, width].
+/// If q, k and v are packed, one array holds all three gradients, side by side along the axis of heads.
 void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) {
   const Array rows = with_rows(p.packed ? apart(dy, p.heads) : dy);
   if (p.packed) {
@@ -126,7 +128,7 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     if (sums[i].defined()) dx.add(i, sums[i].transpose(1, 2));
 }
 
-/// Shows observers the scores and weights that they want to see. The formula computes these values for them.
+/// Shows observers the scores and weights that they want to see. plain_weights() computes these values.
 void show_weights(const Inputs& in, const AttentionOptions& o, const Generator* random) {
   const auto wanted = [](const char* value) { return wanted_value(value) != Want::nothing; };
   if (!wanted("scores") && !wanted("weights") && !wanted("dropped_weights")) return;
@@ -134,7 +136,7 @@ void show_weights(const Inputs& in, const AttentionOptions& o, const Generator* 
   std::vector<std::pair<const char*, Tensor>> values;
   {
     const NoGrad no_grad;
-    const During<Observer*> unseen(thread_context.observer, nullptr);  // hides the formula's ops from observers
+    const During<Observer*> unseen(thread_context.observer, nullptr);  // hides the separate ops from observers
     const Generator same;
     if (random) same.set_state(random->get_state());
     plain_weights(in.q, in.k, o, same, [&](const char* value, const Tensor& x) {
@@ -150,14 +152,15 @@ void show_heads(const Array& y) {
   if (wanted_value("heads") != Want::nothing) show_value("heads", y);
 }
 
-/// Whether an observer wants to change a value inside attention. If so, the formula runs instead of the fused op.
+/// Whether an observer wants to change a value inside attention. If so, plain_attention() runs instead of the fused
+/// op.
 bool changed_inside() {
   for (const char* const value : {"scores", "weights", "dropped_weights", "heads"})
     if (wanted_value(value) == Want::to_change) return true;
   return false;
 }
 
-/// Computes the fused op, which is already open, and records it.
+/// Computes and records the fused op. `op` is already open.
 Tensor attend(Op& op, Inputs in, const AttentionOptions& o, const Generator* random, KeyValueCache* cache) {
   const AttentionPlan& p = in.plan;
   show_weights(in, o, random);
@@ -179,11 +182,12 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& o, const Generator* ran
                 [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
                    const Array& v, const Mask& mask, const Array& slopes, const Array& saved,
                    const Storage& bits) { send_back(dy, dx, pass_of(plan, q, k, v, mask, slopes, bits), saved); });
-  if (cache) *cache = *std::move(in.next);  // nothing can fail from here on
+  if (cache) *cache = *std::move(in.next);  // comes last, so that an error leaves the cache unchanged
   return result;
 }
 
-/// Attention in the form to which all others are brought: q [B, H, Tq, d], k [B, Hkv, Tk, d], v [B, Hkv, Tk, dv].
+/// Attention of q [B, H, Tq, d], k [B, Hkv, Tk, d] and v [B, Hkv, Tk, dv]. The functions below bring their inputs
+/// into this form.
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const Generator* random,
               KeyValueCache* cache) {
   if (changed_inside()) [[unlikely]] {
@@ -222,8 +226,8 @@ Shape checked_leading(const Tensor& q, const Tensor& k, const Tensor& v) {
   return broadcast(broadcast(leading(q), leading(k)), leading(v));
 }
 
-/// Attention with heads on an axis of their own. Leading axes other than a single B are merged into one, and the
-/// result gets them back.
+/// Attention with heads on an axis of their own. If the leading axes are not a single B, they are merged into one,
+/// and the result gets them back.
 Tensor over_axis(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o, const Generator* random,
                  KeyValueCache* cache) {
   const Shape lead = checked_leading(q, k, v);

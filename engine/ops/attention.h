@@ -1,5 +1,5 @@
-// Scaled dot-product attention as one op. The formula that it computes stands in engine/ops/attention_plain.h, in a few
-// lines of other ops. This op gives the same bits in less time and without memory for all weights.
+// Scaled dot-product attention as one op. engine/ops/attention_plain.h writes the formula of attention in a few lines
+// of separate ops. The single op gives the same bits in less time, and without memory for all weights.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,9 @@ namespace mote {
 
 class KeyValueCache;
 
-/// The options of attention. Layers and models contain this struct and pass it on as a whole. An option that is not
-/// given follows the enclosing layer. Where there is no enclosing layer, attention is not causal and drops nothing.
+/// The options of attention. Layers and models contain this struct and pass it on as a whole. The enclosing layer
+/// chooses the value of an option that is not given. Without an enclosing layer, attention is not causal and drops
+/// nothing by default.
 struct AttentionOptions {
   std::optional<bool> causal = {};     ///< a query sees only keys at its own position and before
   Mask mask = {};                      ///< true = may attend; broadcasts to [..., H, Tq, Tk]; combines with causal
@@ -26,8 +27,8 @@ struct AttentionOptions {
   Array alibi = {};                    ///< slopes [H]: subtracts slope * |distance in positions| from each score
   std::optional<double> dropout = {};  ///< probability of dropping a weight; layers drop in training only
 
-  /// Checks the options. `who` opens the error message when no op is open. Errors: a window below 0 or without
-  /// causal, a scale that is not finite, a dropout that is not a probability.
+  /// Checks the options. The error message begins with the name of the open op, or with `who` if no op is open.
+  /// Errors: a window below 0 or without causal, a scale that is not finite, a dropout that is not a probability.
   void require(const char* who) const {
     check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
              scale.value_or(0), " must be finite");
@@ -54,12 +55,13 @@ struct Heads {
 /// neighbouring heads of q share each head of k and v. This is grouped-query attention, or multi-query attention if
 /// Hkv = 1. With more keys than queries, the queries are the last positions.
 ///
-/// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair of a query and a
-/// key, not even a NaN. The query's output does not depend on the key, and the key's gradient does not depend on the
-/// query. So with causal no token sees a later one. Memory grows with Tq + Tk, because weights are computed for one
-/// block of queries at a time. They are recomputed in backward if saving them would take more memory than q and k.
-/// Dropout saves one bit per weight. It draws from `random` as PyTorch does, once per weight in row-major order, also
-/// for masked weights. The result is equal in every bit to plain_attention() if all values are finite.
+/// A query that may attend to nothing gives zeros and zero gradients. If a query may not attend to a key, the query's
+/// output does not depend on the key, and the key's gradient does not depend on the query. This holds even if the
+/// query or the key contains NaN. So with causal no token sees a later one. Memory grows with Tq + Tk, because
+/// weights are computed for one block of queries at a time. They are recomputed in backward if saving them would take
+/// more memory than q and k. Dropout saves one bit per weight. It draws from `random` as PyTorch does, once per
+/// weight in row-major order, also for masked weights. The result is equal in every bit to plain_attention() if all
+/// values are finite.
 ///
 /// Observers can see four values. "scores" [B, H, Tq, Tk] are the scores before masks. "weights" and
 /// "dropped_weights" have the same shape and are the weights before and after dropout. "heads" [B, H, Tq, dv] is the
@@ -74,8 +76,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 /// Attention with dropout or with a cache. With a cache, q, k and v belong to the t tokens that follow the cached
 /// tokens, and k and v are appended to the cache: q [B, H, t, d], k [B, Hkv, t, d], v [B, Hkv, t, dv] ->
 /// [B, H, t, dv]. engine/ops/kv_cache.h says why the result is equal in every bit to the last t rows of the full
-/// pass. Errors with a cache: not causal, a mask, a dropout, gradients on, a window that differs from the cache's,
-/// rows that do not continue the cache's. An error leaves the cache unchanged.
+/// pass. Errors with a cache: not causal, a mask, a dropout, gradients on, a window that differs from the cache's
+/// window, sizes that differ from those of the cached rows. An error leaves the cache unchanged.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache = nullptr);
 /// Attention over heads that lie side by side, as a layer's projections leave them: q [B, Tq, H d], k [B, Tk, Hkv d],

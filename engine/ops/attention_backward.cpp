@@ -14,7 +14,7 @@ namespace {
 /// not wanted.
 struct KeyGradients {
   HeadView<real> k, v;
-  Index unset = 0;  // rows of keys from here on hold nothing yet, so a block sets them
+  Index unset = 0;  // rows of keys from `unset` on hold no sum yet, so a block sets them
 };
 
 /// y += w^T x for the block's keys, with a row of x per query. Masked pairs are skipped one by one.
@@ -28,8 +28,8 @@ void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w,
       for (Index c = 0; c < width; ++c) to[c] = std::fma(w[(j - at.lo) * block_rows + r], from[c], to[c]);
     }
 }
-/// y += w^T x as above, with masked pairs skipped only if the pass is guarded. Rows of keys from `unset` on are set,
-/// not added to.
+/// y += w^T x. A guarded pass uses guarded_sum_queries(), and any other pass uses the kernel. The kernel sets the
+/// rows of y for keys from `unset` on, instead of adding to them.
 void sum_queries(const AttentionPass& p, const Block& at, const kernels::AttentionBlock& block, const real* w,
                  const HeadView<const real>& x, Index width, const HeadView<real>& y, Index unset) {
   if (!y.data) return;
@@ -39,8 +39,9 @@ void sum_queries(const AttentionPass& p, const Block& at, const kernels::Attenti
                                          unset - at.lo);
 }
 
-/// The gradients of one block of queries: dP = dy V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, dV += P'^T dy, dK
-/// += dS^T Q. P are the weights, and ' applies dropout.
+/// Computes the gradients of one block of queries: dP = dy V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K,
+/// dV += P'^T dy, dK += dS^T Q. S are the dot products of queries and keys, P are the weights, and ' marks a matrix
+/// after dropout.
 void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<const real>& dy, const real* saved,
                        const HeadView<real>& dq, KeyGradients& to, const BlockMemory& m) {
   const kernels::Table& t = kernels::table();
@@ -58,9 +59,9 @@ void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<c
   to.unset = std::max(to.unset, at.hi);
 }
 
-/// The gradients of one head of keys and values. The queries of all heads that share it are the terms of one long
-/// sum, which is cut into blocks of sum_block like every long sum. The first block is summed in the gradients
-/// themselves. Each later block is summed in separate memory and then added.
+/// Computes the gradients of one head of keys and values. The gradients are sums over the queries of all heads that
+/// share this head. Like every long sum, these sums are cut into blocks of sum_block terms. The first block is summed
+/// in the gradients themselves. Each later block is summed in separate memory and then added.
 void backward_of_keys(const AttentionPass& p, Index b, Index g, const HeadView<const real>& dy, const real* saved,
                       const HeadView<real>& dq, const KeyGradients& total, const BlockMemory& m) {
   const auto clear = [&](const KeyGradients& x, Index from, Index end) {

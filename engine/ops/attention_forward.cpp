@@ -9,7 +9,8 @@
 
 namespace mote::detail {
 
-/// The 16 bits from bit `at` on. Bits beyond the first `count` are 0.
+/// The 16 bits from bit `at` on, in the low bits of the result. `bits` has `count` bits, and bits beyond these count
+/// as 0.
 static std::uint32_t sixteen_bits(const std::uint8_t* bits, Index at, Index count) {
   std::uint32_t word = 0;
   for (Index byte = at / 8; byte < at / 8 + 3 && byte * 8 < count; ++byte)
@@ -78,7 +79,8 @@ static void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lane
     }
 }
 
-/// The sum over keys is cut into blocks of sum_block by the keys' positions, like every long sum.
+/// Like every long sum, the sum over keys is cut into blocks of sum_block terms. A block begins where the position of
+/// the key is a multiple of sum_block.
 void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,
               const HeadView<const real>& x, Index width, real* y, Index y_row) {
   if (p.guarded) return guarded_sum_keys(p, at, block.lanes, w, x, width, y, y_row);

@@ -20,7 +20,7 @@ struct Block {
   Index keys() const { return hi - lo; }
 };
 
-/// The sizes and switches of one attention: all that backward needs besides its arrays.
+/// The sizes and switches of one attention: all that backward needs besides the arrays.
 struct AttentionPlan {
   Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
   real scale = 1;       // factor of the products of queries and keys
@@ -33,7 +33,7 @@ struct AttentionPlan {
   Index group() const { return kv_heads > 0 ? heads / kv_heads : 1; }  // heads of queries that share one head of keys
   /// Positions count from the first key; query i has position i + shift().
   Index shift() const { return keys - queries; }
-  /// The keys [first, end) that query i may see by its position, before the mask.
+  /// Query i may see the keys [first(i), end(i)), unless the mask hides some of these keys.
   Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
   Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
   Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
@@ -45,9 +45,9 @@ struct AttentionPlan {
 
   Index weights_size() const { return (queries + block_rows - 1) / block_rows * block_rows * keys; }
   /// Whether forward saves its weights for backward, which otherwise recomputes them. They are saved only if they
-  /// take no more memory than q and k, so memory still grows with Tq + Tk. Backward must also cut its queries into
-  /// the same blocks. Without saved weights, a training step of the benchmark's model S0 takes 5 % longer, and a step
-  /// of S3 takes as long.
+  /// take no more memory than q and k, so memory still grows with Tq + Tk. Backward must also cut the queries into
+  /// the same blocks as forward. If no weights were saved, a training step of the benchmark's model S0 would take 5 %
+  /// longer, and a step of S3 would take the same time.
   bool saves_weights() const {
     return queries > 1 && keys > 0 && (group() == 1 || queries % block_rows == 0) &&
            weights_size() <= (queries + keys) * width;
@@ -64,16 +64,16 @@ struct HeadView {
   T* at(Index b, Index h, Index t) const { return data + b * batch + h * head + t * row; }
 };
 
-/// A plan and its arrays.
+/// The plan and the arrays of one pass of attention.
 struct AttentionPass : AttentionPlan {
   HeadView<const real> q, k, v;
-  HeadView<const std::uint8_t> mask = {};  // rows of [B, H, Tq, Tk]; data is null if there is none
+  HeadView<const std::uint8_t> mask = {};  // rows of [B, H, Tq, Tk]; data is null without a mask
   const real* slopes = nullptr;            // alibi: [H]
   const std::uint8_t* bits = nullptr;      // dropout's choices for all weights, eight to a byte: 1 = kept
   bool guarded = false;                    // sums skip masked pairs one by one: see masks_pairs()
 
   /// Whether a mask or a window may hide pairs of a query and a key. The fast sums leave out pairs that causality
-  /// hides, but they multiply pairs that a mask or a window hides by a weight or gradient of 0, and 0 times NaN or
+  /// hides. But they multiply pairs that a mask or a window hides by a weight or gradient of 0, and 0 times NaN or
   /// infinity is NaN. So a pass that masks pairs first checks the rows that it will multiply. If any row is not
   /// finite, the pass is guarded: its sums skip masked pairs one by one, in the order of the fast sums. Queries that
   /// see no such row get the same bits either way.
@@ -100,8 +100,8 @@ struct SavedBlock {
   }
 };
 
-/// The working memory of one block. Values of pairs lie key by key, with `lanes` queries for each key. Pointers that
-/// the pass does not need are null.
+/// The working memory of one block. Values of pairs of a key and a query are stored key by key, with `lanes` queries
+/// for each key. Pointers that the pass does not need are null.
 struct BlockMemory {
   Index lanes;
   real *weights, *gradient, *dropout, *bias, *transposed, *keep_bytes;
@@ -131,8 +131,8 @@ struct BlockMemory {
   }
 };
 
-/// The rough time of one block in nanoseconds, for grain_for(). Its products have `columns` columns in all. Unused
-/// lanes cost the same.
+/// The rough time of one block in nanoseconds, for grain_for(). `columns` is the number of columns of all its matrix
+/// products together. Unused lanes cost as much as used lanes.
 inline double block_time(const AttentionPlan& p, Index columns) {
   const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
   return pairs * (0.015 * static_cast<double>(columns) + 0.5);
@@ -149,9 +149,11 @@ inline bool all_finite(const HeadView<const real>& x, Index batch, Index heads, 
   return !other;
 }
 
-/// The block as the kernels take it. The mask, the biases and the scaled dropout mask are written to the memory m.
+/// Returns the block in the form that the kernels take. The mask, the biases and the scaled dropout mask are written
+/// to the memory m.
 kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m);
-/// The weights w times the scaled dropout mask, written over the mask. Without a mask, w itself.
+/// Returns the weights w times the scaled dropout mask `dropout`. The product is written over the mask. If `dropout`
+/// is null, returns w.
 const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, real* dropout);
 /// y = w x for the block's queries, with one row of x per key.
 void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,

@@ -50,8 +50,8 @@ inline bool equal(const Tensor& a, const Tensor& b) {
   const Op op("equal", a, b);
   return a.shape() == b.shape() && a.to_vector() == b.to_vector();
 }
-/// Whether |a - b| <= atol + rtol |b| everywhere, with broadcasting. Infinities must be equal. NaN is close to
-/// nothing, or with equal_nan only to NaN. Errors: shapes that do not broadcast.
+/// Whether |a - b| <= atol + rtol |b| everywhere, with broadcasting. Infinities must be equal. NaN is not close to
+/// any value. With equal_nan, NaN is close to NaN. Errors: shapes that do not broadcast.
 inline bool allclose(const Tensor& a, const Tensor& b, Real rtol = 1e-5, Real atol = 1e-8, Flag equal_nan = false) {
   const Op op("allclose", a, b);
   const double relative = rtol, absolute = atol;
@@ -100,7 +100,7 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, Real fill) {
 
 namespace detail {
 /// The share of a in the gradient of max(a, b): 1 where a is larger, 0 where a is smaller, 1/2 where both are equal.
-/// It is 1 where either is NaN, as in PyTorch, so that a NaN does not look like a zero gradient.
+/// The share is 1 where a or b is NaN, as in PyTorch, so that a NaN does not look like a zero gradient.
 inline Array larger_share(const Array& a, const Array& b) {
   return combine<Array>(a, b, [](real x, real y) { return x == y ? real(0.5) : x < y ? real(0) : real(1); });
 }

@@ -51,10 +51,10 @@ inline Tensor full_like(const Tensor& x, Real value) { return full(x.shape(), va
 inline IntArray zeros_like(const IntArray& x) { return IntArray(x.shape()); }
 inline IntArray ones_like(const IntArray& x) { return IntArray(x.shape(), 1); }
 
-/// The values start, start + step, ... up to but without end. They equal PyTorch's, bit for bit. In float, PyTorch
-/// rounds the first value of each block of 8 and computes the others of the block from it, as long as two whole
-/// blocks are left. The remaining values are start + i step, as all values are in double. Errors: a step of 0 or away
-/// from end.
+/// The values start, start + step, ... up to but not including end. The values equal PyTorch's, bit for bit. In
+/// float, PyTorch rounds the first value of each block of 8 and computes the others of the block from it, as long as
+/// two whole blocks are left. The remaining values are start + i step, as all values are in double. Errors: a step of
+/// 0 or away from end.
 inline Tensor arange(Real start, Real end, Real step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);

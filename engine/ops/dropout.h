@@ -14,7 +14,7 @@ namespace mote {
 namespace detail {
 
 /// x times `scale` where the element's bit is set, and x times 0 elsewhere. Infinity and NaN times 0 give NaN, so
-/// they are not hidden.
+/// dropout hides neither.
 inline Array scale_kept(const Array& x, const Storage& bits, real scale) {
   const Array in = x.contiguous();
   Array y = Array::empty(in.shape());

@@ -1,4 +1,4 @@
-// embedding, rows of a table by id.
+// embedding, which looks up the rows of a table by id.
 #pragma once
 
 #include <algorithm>
@@ -57,10 +57,9 @@ inline Tensor rows_by_id(const Tensor& weight, IntArray ids, std::optional<Index
 }
 }  // namespace detail
 
-/// The rows of a table that ids name: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
-/// occurrences, in token order. padding_idx names a row whose gradient stays zero. A negative padding_idx counts from
-/// the end.
-/// Errors: an id outside [0, V), a padding_idx outside [-V, V).
+/// Looks up a row of the table `weight` for each id: weight [V, C], ids [...] -> [..., C]. The gradient of a row is
+/// the sum over its occurrences, in token order. padding_idx names a row whose gradient stays zero. A negative
+/// padding_idx counts from the end. Errors: an id outside [0, V), a padding_idx outside [-V, V).
 inline Tensor embedding(const Tensor& weight, const IntArray& ids) { return detail::rows_by_id(weight, ids, {}); }
 inline Tensor embedding(const Tensor& weight, const IntArray& ids, Integer padding_idx) {
   return detail::rows_by_id(weight, ids, padding_idx);

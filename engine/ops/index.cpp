@@ -62,9 +62,10 @@ IntArray counted_from_0(const IntArray& positions, Index extent, int axis, const
   return where(positions < 0, positions + extent, positions);
 }
 
-/// For every element of the result, its row-major position in x. `shape` is the shape of x. The result takes the
-/// lists' positions along the lists' axes, and all positions along the other axes. The axes of the lists' broadcast
-/// shape stand in place of the lists' axes if these are adjacent. Otherwise they come first.
+/// Returns the row-major position in x of every element of index()'s result. `shape` is the shape of x. The result
+/// takes the lists' positions along the lists' axes, and all positions along the other axes. The lists are broadcast
+/// to a common shape. If the lists' axes are adjacent, the axes of the common shape replace these axes. Otherwise the
+/// axes of the common shape come first.
 IntArray positions_in(const Shape& shape, const std::vector<AxisIndex>& lists) {
   Shape drawn;
   for (const AxisIndex& list : lists) drawn = broadcast(drawn, list.positions.shape());
@@ -139,8 +140,8 @@ A indexed(const A& x, std::span<const IndexItem> items) {
     if (const Mask* const mask = std::get_if<Mask>(&item)) {
       const IntArray places = nonzero(*mask);
       for (int i = 0; i < mask->rank(); ++i) {
-        check(mask->shape()[i] == y.shape()[axis], "mask ", mask->shape(), " must have the extents of x ", y.shape(),
-              " from axis ", axis - i, " on");
+        check(mask->shape()[i] == y.shape()[axis], "mask ", mask->shape(), " does not fit x ", y.shape(), ": its axis ",
+              i, " has ", mask->shape()[i], " positions, but axis ", axis, " of x has ", y.shape()[axis]);
         lists.push_back({axis++, places.select(1, i)});
       }
     }

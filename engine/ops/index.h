@@ -50,10 +50,11 @@ class IndexItem : public std::variant<Index, Slice, IntArray, Mask, NewAxis, Ell
 /// x[range(n), y] is index(x, {int_arange(n), y}). x[x > 0] is index(x, x > 0).
 ///
 /// A position removes its axis, and a Slice keeps its axis. Lists of positions are broadcast to a common shape. A
-/// Mask counts as the lists of the positions where it is true. The axes of the common shape take the place of the
-/// lists' axes if these are adjacent. Otherwise they come first in the result. Axes that no item indexes are kept
-/// whole. If an element is taken twice, its gradients add up. Errors: more items than axes, a position out of range,
-/// lists that do not broadcast, a mask of another shape.
+/// Mask counts as one list for each of its axes, and the lists hold the positions where the Mask is true. If the
+/// lists' axes are adjacent, the axes of the common shape replace these axes. Otherwise the axes of the common shape
+/// come first in the result. Axes that no item indexes are kept whole. If an element is taken twice, its gradients
+/// add up. Errors: more items than axes, a position out of range, lists that do not broadcast, a mask of another
+/// shape.
 Tensor index(const Tensor& x, std::initializer_list<IndexItem> items);
 IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
 /// index() with a single item, which needs no braces: x[3] is index(x, 3).
@@ -66,8 +67,8 @@ inline Along gathering(const Shape& x, Integer axis, const IntArray& index) {
   const int a = x.axis(axis);
   check_in("gather", index.rank() == x.rank(), "index ", index.shape(), " must have the rank of x ", x);
   for (int i = 0; i < x.rank(); ++i)
-    check_in("gather", i == a || index.shape()[i] <= x[i], "index ", index.shape(), " may be larger than x ", x,
-             " only along axis ", a, ", not along axis ", i);
+    check_in("gather", i == a || index.shape()[i] <= x[i], "index ", index.shape(), " is larger than x ", x,
+             " along axis ", i, ": it may be larger only along axis ", a, ", the gathered one");
   for (const Index i : index.values())
     check_in("gather", i >= 0 && i < x[a], "index ", i, " is out of range for axis ", axis, " of ", x);
   return Along(x, a, index.shape());
@@ -123,9 +124,8 @@ inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
 }
 }  // namespace detail
 
-/// The rows of x with these numbers, in PyTorch x[rows]: x [N, ...] -> [rows.size(), ...]. If a row is taken twice,
-/// its gradients add up.
-/// Errors: rank 0, a row outside [0, N).
+/// The rows of x whose numbers are in `rows`, written x[rows] in PyTorch: x [N, ...] -> [rows.size(), ...]. If a row
+/// is taken twice, its gradients add up. Errors: rank 0, a row outside [0, N).
 inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
   x.array().require("take_rows");
   detail::check_rows(x.shape(), rows);

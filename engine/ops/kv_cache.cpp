@@ -8,7 +8,7 @@ namespace {
 
 /// Writes the rows x [B, H, t, width] to `to` [B, H, capacity, width], from position `at` on.
 void write(const Array& x, Array& to, Index at) {
-  const Array rows = x.stride(3) == 1 ? x : x.contiguous();  // views of a projection have gaps between their rows
+  const Array rows = x.stride(3) == 1 ? x : x.contiguous();  // rows may lie apart, as in a view of a projection
   const Index heads = to.shape()[1], capacity = to.shape()[2], width = to.shape()[3];
   real* const all = to.mutate();
   for (Index b = 0; b < x.shape()[0]; ++b)

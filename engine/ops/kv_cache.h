@@ -12,11 +12,11 @@ namespace mote {
 /// query can see are dropped. A copy of the cache is independent, because it gets its own storage when a token is
 /// appended.
 ///
-/// attention() with a cache is equal in every bit to the last rows of the full pass. So is a model that computes
-/// everything else row by row. There are four reasons. An element of a matrix product is one sum in one order,
-/// whichever other rows are computed with it. A rotary angle or an ALiBi distance depends only on positions, and
-/// positions continue from the cache's length. A softmax sums over keys in 16 lanes by position, and the position of
-/// the first stored key is a multiple of 16. A key outside the window has a weight of 0 if it is still stored, and
+/// attention() with a cache is equal in every bit to the last rows of the full pass. The same holds for a model that
+/// computes everything else row by row. There are four reasons. An element of a matrix product is one sum in one
+/// order, whichever other rows are computed with it. A rotary angle or an ALiBi distance depends only on positions,
+/// and positions continue from the cache's length. A softmax sums over keys in 16 lanes by position, and the position
+/// of the first stored key is a multiple of 16. A key outside the window has a weight of 0 if it is still stored, and
 /// adding 0 does not change a sum.
 class KeyValueCache {
  public:
@@ -32,12 +32,12 @@ class KeyValueCache {
   Index first() const { return first_; }
   void clear() { first_ = count_ = 0; }
   /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current
-  /// one, or a position at which the window is no longer stored.
+  /// one, or one for which the keys of the window are no longer stored.
   void truncate(Integer length);
 
   /// A cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This cache stays as it is, although both
-  /// may share memory, because the new rows fill spare room behind its own rows. Errors: sizes that differ from the
-  /// earlier rows.
+  /// caches may share memory, because the new rows fill spare room behind its own rows. Errors: sizes that differ
+  /// from the earlier rows.
   KeyValueCache appended(const Array& k, const Array& v);
 
   /// Views of the stored rows, [B, Hkv, length - first, width]. While such a view exists, appending copies all rows.

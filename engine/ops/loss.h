@@ -69,8 +69,8 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
     if (spread > 0) out[row] -= math::product(spread, t.sum_log_softmax(x.data() + at, s, classes));
   });
   const bool mean = options.reduction == Reduction::mean;
-  // The losses of the rows that are not ignored, stored side by side. So their sum equals, bit for bit, the sum of a
-  // batch without ignored rows.
+  // The losses of the rows that are not ignored, stored side by side. So their sum equals, bit for bit, the sum for a
+  // batch without the ignored rows.
   Array counted_losses = Array::empty({counted});
   real* next = counted_losses.mutate();
   for (Index row = 0; row < targets.numel(); ++row)
@@ -176,8 +176,8 @@ inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tenso
 }
 
 /// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors:
-/// different shapes, because [N, 1] and [N] would broadcast to [N, N], which is hardly ever intended. If it is,
-/// expand() both first.
+/// different shapes, because [N, 1] and [N] would broadcast to [N, N], which is hardly ever intended. To broadcast on
+/// purpose, expand() both inputs first.
 inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("mse_loss", y, target);
   check(y.shape() == target.shape(), "y ", y.shape(), " and target ", target.shape(), " must have the same shape");

@@ -29,13 +29,13 @@ inline Mask key_padding(const Mask& present) {
 
 /// Converts a mask in which true means blocked into one in which true means may attend. It inverts every element.
 inline Mask from_blocked(const Mask& blocked) { return ~blocked; }
-/// Makes a mask from numbers. 0 means that a query may attend, 1 that it may not. For an additive mask m of 0 and
-/// -infinity, write m == 0 instead. Errors: a value other than 0 and 1.
+/// Makes a mask from numbers. In `blocked`, 0 means that a query may attend and 1 means that it may not. For an
+/// additive mask m of 0 and -infinity, write m == 0 instead. Errors: a value other than 0 and 1.
 Mask from_blocked(const Tensor& blocked);
 
 /// The slopes of ALiBi [H]: 2^(-8/H), 2^(-16/H), ... if H is a power of two. For any other H, the slopes for the next
-/// lower power of two come first, and every other slope for the next higher power follows. Errors: fewer than one
-/// head. Source: Press et al. 2022.
+/// lower power of two come first, followed by every second slope for the next higher power of two. Errors: fewer than
+/// one head. Source: Press et al. 2022.
 Array alibi_slopes(Integer heads);
 
 }  // namespace mote

@@ -16,7 +16,7 @@ inline Tensor matmul(const Tensor& a, const Tensor& b) {
                      const Array row = a.rank() == 1 ? a.unsqueeze(0) : a, column = b.rank() == 1 ? b.unsqueeze(1) : b;
                      Array d = a.rank() == 1 ? dy.unsqueeze(b.rank() == 1 ? -1 : -2) : dy;
                      if (b.rank() == 1) d = d.unsqueeze(-1);
-                     // If all matrices of A share one B, they are stacked as the rows of one product.
+                     // If all matrices of A share one B, the matrices of A are stacked as the rows of one product.
                      const bool one = column.numel() == column.shape()[-2] * column.shape()[-1];
                      const auto undo = [](const Array& grad, const Array& x, const Array& full) {
                        return sum_to(grad, full.shape()).reshape(x.shape());
@@ -30,7 +30,7 @@ inline Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 namespace detail {
-/// Sends linear's gradients of weight and bias, computed from dy and x as matrices of rows.
+/// Computes the gradients of linear's weight and bias, and adds them to dx. dy and x are matrices of rows.
 inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& x) {
   if (dx.wants(1)) dx.add(1, matmul(dy.transpose(0, 1), x));  // dW = dY^T X
   if (dx.wants(2)) dx.add(2, sum(dy, 0));                     // db = the sum of dY's rows

@@ -15,8 +15,8 @@ namespace detail {
 using NormForward = decltype(kernels::Table::layer_norm);
 using NormBackward = decltype(kernels::Table::layer_norm_backward);
 
-/// The gradients of both norms in one pass over the rows. The sums for weight and bias run over blocks of 128 rows,
-/// and the blocks are added in order, so that the number of threads does not affect the bits. x [..., C] is
+/// The backward rule of both norms, in one pass over the rows. The sums for weight and bias run over blocks of 128
+/// rows, and the blocks are added in order, so that the number of threads does not affect the bits. x [..., C] is
 /// contiguous. stats holds {mean, inv_std} of every row.
 inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array& x, const Array& weight,
                                          const Array& stats, NormBackward kernel) {
@@ -127,16 +127,16 @@ inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward
 
 }  // namespace detail
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis. var is the biased variance, computed from
-/// centred values. x [..., C], weight [C], bias [C]. weight and bias may be undefined. A constant row gives exactly
-/// the bias (NaN if eps is 0). Errors: weight or bias of another length, an eps below 0 or beyond the range of float.
-/// Source: Ba, Kiros and Hinton 2016.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias, with the mean and var of each row along the last axis. var is
+/// the biased variance, computed from x - mean. x [..., C], weight [C], bias [C]. weight and bias may be undefined. A
+/// constant row gives exactly the bias (NaN if eps is 0). Errors: weight or bias of another length, an eps below 0 or
+/// beyond the range of float. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, Fraction eps = 1e-5) {
   const kernels::Table& t = kernels::table();
   return detail::norm("layer_norm", true, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps);
 }
 
-/// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
+/// y = x / sqrt(mean(x^2) + eps) * weight, with the mean over the last axis. x [..., C], weight [C] or undefined.
 /// Errors: a weight of another length, an eps below 0 or beyond the range of float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Fraction eps = 1e-5) {
   const kernels::Table& t = kernels::table();

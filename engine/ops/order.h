@@ -66,9 +66,9 @@ inline IntArray argsort(const Tensor& x, Integer axis = -1, Flag descending = fa
   return detail::ranking(x.array(), axis, x.size(axis), descending);
 }
 
-/// The k largest elements along an axis, largest first, and their positions. If `largest` is false, the k smallest
-/// elements, smallest first. Of equal elements the first ones are taken (PyTorch leaves this open). NaN counts as
-/// largest. x [..., N, ...] -> values and indices [..., k, ...]. Errors: a k outside [0, N].
+/// The k largest elements along an axis, largest first, and their positions. With `largest` = false, topk gives the k
+/// smallest elements, smallest first. Of equal elements the first ones are taken (PyTorch leaves this open). NaN
+/// counts as largest. x [..., N, ...] -> values and indices [..., k, ...]. Errors: a k outside [0, N].
 inline Ranked topk(const Tensor& x, Integer k, Integer axis = -1, Flag largest = true) {
   Op op("topk", x);
   const IntArray best = detail::ranking(x.array(), axis, k, largest);

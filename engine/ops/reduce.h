@@ -40,8 +40,8 @@ inline Array mean_square(const Array& d, const Axes& axes, bool keepdim, real co
 }
 }  // namespace detail
 
-/// The sum over `axes` (all when none are given). keepdim keeps these axes with extent 1. The sum of no elements is
-/// 0. Errors: an axis out of range or listed twice.
+/// The sum over `axes`, or over all axes if none are given. keepdim keeps these axes with extent 1. The sum of no
+/// elements is 0. Errors: an axis out of range or listed twice.
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("sum", x);
   return op.record(sum(x.array(), axes, keepdim), save(x.shape(), axes),
@@ -104,8 +104,8 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, F
                    });
 }
 
-/// The standard deviation over `axes`, sqrt(var). PyTorch calls it std, a name that is taken in C++. The derivative
-/// is (x - mean) / (y (count - correction)), and 0 where y is 0, as in PyTorch.
+/// The standard deviation over `axes`: y = sqrt(var). PyTorch calls it std, a name that is taken in C++. The
+/// derivative is (x - mean) / (y (count - correction)), and 0 where y is 0, as in PyTorch.
 inline Tensor stddev(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
   Op op("stddev", x);
   const detail::Centred c(x.array(), axes, correction);
@@ -117,9 +117,9 @@ inline Tensor stddev(const Tensor& x, const Axes& axes = {}, Real correction = 1
                    });
 }
 
-/// The Euclidean norm over `axes`, sqrt(sum(x^2)). The derivative is x / y, and 0 where y is 0, as in PyTorch. Write
-/// an axis in braces, as in norm(x, {1}), because the second argument of PyTorch's norm is the kind of norm. Here the
-/// kind is always Euclidean.
+/// The Euclidean norm over `axes`: y = sqrt(sum(x^2)). The derivative is x / y, and 0 where y is 0, as in PyTorch.
+/// Write an axis in braces, as in norm(x, {1}), because PyTorch reads a plain second argument as the kind of norm.
+/// This norm is always the Euclidean one.
 inline Tensor norm(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("norm", x);
   const Array y = detail::root_of_squares(x.array(), axes, keepdim);
@@ -207,8 +207,8 @@ inline Array products_of_others(const Array& x, int axis, const Array& dy) {
   return y;
 }
 
-/// Records the products of `in` along an axis, a result of shape `shape`. `of` is the shape of the op's input, whose
-/// elements `in` holds.
+/// Records the products of `in` along an axis. The result has the shape `shape`. `in` holds the elements of the op's
+/// input, and `of` is the shape of this input.
 inline Tensor products(Op& op, const Array& in, Integer axis, const Shape& shape, const Shape& of) {
   const Index extent = in.shape()[axis];
   Array y = Array::full(shape, 1);
@@ -267,8 +267,8 @@ namespace detail {
 inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 inline bool ranks_behind(real x, real y) { return x < y || (x != x && y == y); }
 
-/// The position along `axis` of the element that `before` puts first, with extent 1 along `axis`. Of equal elements
-/// the first is taken.
+/// For every line along `axis`, the position of the element that `before` puts first. The result has extent 1 along
+/// `axis`. Of equal elements the first is taken.
 inline IntArray arg_extreme(const Array& x, Integer axis, bool (*before)(real, real)) {
   const Index extent = x.shape()[axis];
   check(extent > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());

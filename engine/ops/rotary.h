@@ -11,12 +11,12 @@ namespace detail {
 Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction, Index heads, Index width);
 }  // namespace detail
 
-/// Rotary position embedding, which rotates the first r columns of each head in pairs. For i < r/2: y[i] = x[i] cos -
-/// x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos + x[i] sin. The other columns stay unchanged. x [..., T, d], cosines
-/// and sines [T, r/2] -> [..., T, d]. With `heads` and `width`, x is [..., T, C], whose first `heads` heads of
-/// `width` columns lie side by side. The dot product of two rotated rows depends only on the difference of their
-/// angles, so attention can learn distances. Errors: r above d, heads beyond C, lengths that differ. Source: Su et
-/// al. 2021, with the halves paired as in GPT-NeoX and Llama.
+/// Rotary position embedding, which rotates the first r columns of each head in pairs. For i < r/2:
+/// y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos + x[i] sin. The other columns stay unchanged.
+/// x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]. With `heads` and `width`, x is [..., T, C], and the
+/// heads that are rotated are its first `heads` groups of `width` columns. The dot product of two rotated rows
+/// depends only on the difference of their angles, so attention can learn distances. Errors: r above d, heads beyond
+/// C, lengths that differ. Source: Su et al. 2021, with the halves paired as in GPT-NeoX and Llama.
 inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, Integer heads, Integer width) {
   Op op("rotary", x);
   check(x.dim() >= 2, "x ", x.shape(), " needs at least 2 axes, [..., length, width]");

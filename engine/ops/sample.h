@@ -34,8 +34,8 @@ __attribute__((unavailable("write randn({2, 3}, random)"))) Tensor randn(I, A&&.
 inline Tensor rand(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out); });
 }
-/// Uniform values in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high, bounds that are not
-/// finite.
+/// Uniform values in [low, high), as torch.empty(shape).uniform_(low, high) draws them. Errors: low above high,
+/// bounds that are not finite.
 inline Tensor uniform(Real low, Real high, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out, low, high); });
 }
@@ -51,8 +51,8 @@ inline Tensor randn_like(const Tensor& x, const Generator& random) { return rand
 inline Tensor normal(Real mean, Real std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
 }
-/// Normal values with a mean and a standard deviation for each element, which are broadcast. They are computed as
-/// randn * std + mean, with each step rounded. Errors: shapes that do not broadcast, a std below 0.
+/// Normal values with a mean and a standard deviation for each element. mean and std are broadcast. The values are
+/// computed as randn * std + mean, with each step rounded. Errors: shapes that do not broadcast, a std below 0.
 inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& random) {
   const Op op("normal");
   for (const real s : std.to_vector()) check(s >= 0, "standard deviation ", s, " must be at least 0");
@@ -68,7 +68,8 @@ inline Tensor normal(Number auto mean, const Tensor& std, const Generator& rando
   return normal(Tensor(mean), std, random);
 }
 
-/// Exponential values with mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
+/// Exponential values with mean 1 / lambda, as torch.empty(shape).exponential_(lambda) draws them. Errors: lambda not
+/// above 0.
 inline Tensor exponential(Real lambda, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.exponential(out, lambda); });
 }
@@ -91,8 +92,8 @@ inline IntArray randperm(Integer n, const Generator& random) {
   return y;
 }
 
-/// Each element is 1 with probability p[i], otherwise 0. It is 1 if a number drawn as by rand() is below p[i]. p
-/// [...] -> [...]. The result has no gradient. Errors: a p outside [0, 1].
+/// Element i is 1 with probability p[i], otherwise 0. It is 1 if a number that is drawn as by rand() is below p[i].
+/// p [...] -> [...]. The result has no gradient. Errors: a p outside [0, 1].
 inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   const Op op("bernoulli");
   for (const real x : p.to_vector()) check(x >= 0 && x <= 1, "p = ", x, " is not a probability");
@@ -100,8 +101,8 @@ inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   return combine<Array>(units.array(), p.array(), [](real unit, real limit) { return real(unit < limit); });
 }
 
-/// Each element is 1 with the same probability p, otherwise 0: torch.empty(shape).bernoulli_(p). dropout() draws in
-/// the same way. Errors: a p outside [0, 1].
+/// Each element is 1 with the same probability p, otherwise 0, as torch.empty(shape).bernoulli_(p) draws them.
+/// dropout() draws in the same way. Errors: a p outside [0, 1].
 inline Tensor bernoulli(Real p, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) {
     std::vector<std::uint8_t> bits((out.size() + 7) / 8);
@@ -178,8 +179,8 @@ inline Index draw_one(std::span<const real> p, const Generator& random) {
 
 namespace detail {
 
-/// Samples with replacement. Each sample is a uniform draw, looked up in the running sums of p divided by their
-/// total.
+/// Samples with replacement. For each sample, a uniform number is drawn and looked up in the running sums of p,
+/// divided by the total of p.
 inline void invert(std::span<const real> p, std::span<Index> samples, const Generator& random) {
   std::vector<real> cdf(p.size());
   real total = 0;
@@ -198,11 +199,12 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 
 /// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples]. Rows need
 /// not sum to 1. Without replacement no class is drawn twice, and the class drawn first comes first. Classes of
-/// probability 0 come after all others. This draws 2 R C words of `random`, or 2 R num_samples words with replacement
-/// and num_samples above 1. Before PyTorch 2.0 (Generator::set_build), replacement with one sample drew 2 R words.
-/// The order is row by row, whatever the strides of p, but PyTorch draws column by column if p is transposed.
-/// Errors: a rank of p other than 1 and 2, a p that is negative, NaN or infinite, a row of zeros, num_samples below
-/// 1. With replacement also a row whose sum is infinite. Without replacement also num_samples above C.
+/// probability 0 come after all others. The function draws 2 R C words of `random`, or 2 R num_samples words with
+/// replacement and num_samples above 1. Before PyTorch 2.0 (Generator::set_build), replacement with one sample drew
+/// 2 R words. The order is row by row, whatever the strides of p, but PyTorch draws column by column if p is
+/// transposed. Errors: a rank of p other than 1 and 2, a p that is negative, NaN or infinite, a row of zeros,
+/// num_samples below 1. With replacement also a row whose sum is infinite. Without replacement also num_samples above
+/// C.
 inline IntArray multinomial(const Tensor& p, Integer num_samples, Flag replacement, const Generator& random) {
   const Op op("multinomial");
   check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");

@@ -71,9 +71,9 @@ inline Tensor softmax(const Tensor& x, Integer axis = -1) {
   return detail::record_rows(op, x, axis, row, t.softmax_backward);
 }
 
-/// Softmax over the elements of the last axis that the mask keeps. The other elements of the result are 0, whatever x
-/// holds there. Their gradients are 0, whatever dy holds there. A row of which nothing is kept is all zeros. The mask
-/// (true = keep) broadcasts to the shape of x. Errors: a mask that does not broadcast.
+/// Softmax over the elements of the last axis that the mask keeps. The other elements of the result are 0 for any x,
+/// even NaN. Their gradients are 0 for any dy. A row in which the mask keeps nothing gives zeros. The mask (true =
+/// keep) broadcasts to the shape of x. Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
   check(x.dim() >= 1, "x ", x.shape(), " needs at least one axis");

@@ -15,7 +15,7 @@ inline Tensor exp(const Tensor& x) {
   return detail::function("exp", x, kernels::table().exp, kernels::table().mul, detail::Saved::result);  // dx = dy y
 }
 
-/// The natural logarithm: -infinity at 0, NaN below.
+/// The natural logarithm, which is -infinity at 0 and NaN below 0.
 inline Tensor log(const Tensor& x) {
   return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Saved::input);  // dx = dy / x
 }
@@ -24,7 +24,7 @@ inline Tensor log(const Tensor& x) {
 inline Tensor log10(const Tensor& x) { return log(x) * 0.43429448190325183; }
 inline Tensor log2(const Tensor& x) { return log(x) * 1.4426950408889634; }
 
-/// log(1 + x) without loss of digits near 0: -infinity at -1, NaN below.
+/// log(1 + x) without loss of digits near 0. It is -infinity at -1 and NaN below -1.
 inline Tensor log1p(const Tensor& x) {
   return pointwise(
       "log1p", x, [](real x) { return math::log1p(x); }, [](real x) { return 1 / (1 + x); });
@@ -36,7 +36,7 @@ inline Tensor expm1(const Tensor& x) {
       "expm1", x, [](real x) { return math::expm1(x); }, [](real x) { return math::exp(x); });
 }
 
-/// The square root: NaN below 0. Its gradient 1 / (2 sqrt(x)) is infinite at 0.
+/// The square root, which is NaN below 0. Its gradient 1 / (2 sqrt(x)) is infinite at 0.
 inline Tensor sqrt(const Tensor& x) {
   Op op("sqrt", x);
   Array y = map(kernels::table().sqrt, x.array());

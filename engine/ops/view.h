@@ -15,8 +15,8 @@ inline Tensor reshaped(Op& op, const Tensor& x, Array y) {
 }
 }  // namespace detail
 
-/// The same elements in row-major order under another shape; one extent may be -1 and is inferred.
-/// Errors: a number of elements that does not match, more than one -1.
+/// x with another shape and the same elements in row-major order. One extent may be -1, and is then inferred. Errors:
+/// a number of elements that does not match, more than one -1.
 inline Tensor reshape(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("reshape", x);
   return detail::reshaped(op, x, x.array().reshape(extents));
@@ -52,8 +52,8 @@ template <std::integral I, class... More>
 __attribute__((unavailable("axes stand in braces: write permute(x, {1, 0})"))) Tensor permute(const Tensor&, I,
                                                                                               More...);
 
-/// As reshape(), but never copies. Errors: strides that do not allow a view, as after transpose() or slice(). Use
-/// reshape() then.
+/// The same as reshape(), except that it never copies. Errors: strides that do not allow a view, as after transpose()
+/// or slice(). For such strides use reshape().
 inline Tensor view(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("view", x);
   return detail::reshaped(op, x, x.array().view(extents));
@@ -89,8 +89,8 @@ inline Tensor permute(const Tensor& x, std::initializer_list<Integer> axes) {
   });
 }
 
-/// The positions start, start + step, ... below end along an axis. Negative start and end count from the end of the
-/// axis. Both are clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
+/// The elements of x at the positions start, start + step, ... below end along an axis. Negative start and end count
+/// from the end of the axis. Both are clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
 inline Tensor slice(const Tensor& x, Integer axis, Integer start, Integer end, Integer step = 1) {
   Op op("slice", x);
   return op.record(x.array().slice(axis, start, end, step), save(axis, start, end, step),
@@ -99,7 +99,7 @@ inline Tensor slice(const Tensor& x, Integer axis, Integer start, Integer end, I
                    });
 }
 
-/// Selects one position and removes the axis. Errors: a position outside [-extent, extent).
+/// Selects one position along an axis and removes the axis. Errors: a position outside [-extent, extent).
 inline Tensor select(const Tensor& x, Integer axis, Integer position) {
   Op op("select", x);
   Array y = x.array().select(axis, position);
@@ -173,7 +173,7 @@ template <std::floating_point Number>
 __attribute__((unavailable("an integer stands here, not a fraction: write 1, not 1.0"))) std::vector<Tensor> split(
     const Tensor& x, Number fraction, Integer axis = 0);
 
-/// At most `count` parts of equal size (the last may be smaller) along an axis. Errors: count < 1.
+/// Splits x along an axis into at most `count` parts of equal size. The last part may be smaller. Errors: count < 1.
 inline std::vector<Tensor> chunk(const Tensor& x, Integer count, Integer axis = 0) {
   return detail::chunks(x, count, axis);
 }
@@ -241,8 +241,8 @@ inline Tensor squeeze(const Tensor& x) {
   return detail::reshaped(op, x, x.array().reshape(shape));
 }
 
-/// Stacks tensors of one shape along a new axis: n of [A, B] with axis 0 -> [n, A, B].
-/// Errors: no tensors, different shapes.
+/// Stacks tensors of one shape along a new axis: n tensors [A, B] with axis 0 -> [n, A, B]. Errors: no tensors,
+/// different shapes.
 inline Tensor stack(const std::vector<Tensor>& parts, Integer axis = 0) {
   Op op("stack", parts);
   const Array y = stacked(detail::arrays_of(parts), axis);
@@ -381,7 +381,8 @@ inline Tensor trace(const Tensor& x) {
 }
 
 namespace detail {
-/// x with 0 where column - row > diagonal in the last two axes if `lower`, otherwise where column - row < diagonal.
+/// x with one triangle of its last two axes set to 0. If `lower`, the elements with column - row > diagonal become 0.
+/// Otherwise the elements with column - row < diagonal become 0.
 inline Array keep_triangle(const Array& x, bool lower, Index diagonal) {
   Array y = copy_of(x);
   const Index rows = x.shape()[-2], columns = x.shape()[-1];

@@ -16,7 +16,7 @@ const Array& input(const Event& e, std::size_t i) {
   return i < inputs.size() ? *inputs[i] : Tensor::no_array;
 }
 
-/// The value at position i of the op's save(), or null if that value is not a T.
+/// The value at position i of those that the op passed to save(). Null if there is none, or if it is not a T.
 template <class T>
 const T* kept(const Event& e, std::size_t i) {
   return i < e.kept.size() ? e.kept[i].as<T>() : nullptr;
@@ -42,11 +42,12 @@ OpCosts gelu_linear_costs(const Event& e) {
 
 OpCosts extreme_costs(const Event& e) {
   const Index x = input(e, 0).numel();
-  const bool along_one_axis = kept<Shape>(e, 0) != nullptr;  // the op keeps positions, and the gradient goes only there
+  const bool along_one_axis = kept<Shape>(e, 0) != nullptr;  // then the op keeps positions, which alone get a gradient
   return {x, {along_one_axis ? 0 : 3 * x}};
 }
 
-/// An op that selects elements by index. Each element of the result sends its gradient to one place.
+/// The costs of an op that selects elements by index. Backward costs one addition per element of the result, to the
+/// gradient of the element that was selected.
 OpCosts selection_costs(const Event& e) { return {0, {e.result->numel()}}; }
 
 OpCosts rotary_costs(const Event& e) {
@@ -74,8 +75,9 @@ Index pairs_of(const detail::AttentionPlan& p, const Mask* mask) {
   return pairs;
 }
 
-/// Forward computes the scores and P V. dQ includes the scores again, dP = dY V^T, the softmax (4) and dS K.
-/// dK = dS^T Q, and dV = P^T dY.
+/// The costs of attention with scores S and weights P = softmax(S). Forward computes S, P and P V. The cost of
+/// dQ = dS K includes computing S and P again, dP = dY V^T, and dS (4 operations per score). The costs of dK = dS^T Q
+/// and dV = P^T dY are those of one product each.
 OpCosts attention_costs(const Event& e) {
   const auto* const plan = kept<detail::AttentionPlan>(e, 0);
   if (!plan) return {e.result->numel()};

@@ -23,20 +23,20 @@ struct OpCosts {
   }
 };
 
-/// A row of the table. It computes the costs from an op_recorded event, which has the op's inputs, its result and the
-/// values that its rule keeps.
+/// A row of the table of costs, a function that computes the costs of an op. Its argument is an op_recorded event,
+/// which has the op's inputs, its result and the values that its rule keeps.
 using CostRow = std::function<OpCosts(const Event& recorded)>;
 
-/// Sets or replaces the row of an op. An op without a row costs one operation per element of its result, and a view
-/// costs none. Call it once, where the program begins: set_costs("softsign", per_element(3, {2})).
+/// Sets or replaces the row of an op. An op without a row costs one operation per element of its result, or none if the
+/// result is a view. Call set_costs where the program begins: set_costs("softsign", per_element(3, {2})).
 void set_costs(const std::string& op, CostRow row);
 
 /// A row of costs per element: `forward` operations in forward, and gradients[i] for the gradient of input i. The
-/// elements are those of the first input, or of the result if the result has more.
+/// number of elements is that of the first input or of the result, whichever is larger.
 CostRow per_element(Index forward, std::vector<Index> gradients = {});
 
-/// The costs of an op that was recorded. `composed` says that ops inside the op were recorded, too. Without a row, a
-/// composed op itself costs nothing, because the ops inside are counted.
+/// The costs of an op that was recorded. `composed` says that the op called other ops, which were recorded too. Such an
+/// op costs nothing itself unless it has a row, because the other ops are counted.
 OpCosts costs_of(const Event& recorded, bool composed);
 /// Whether the result of an op that was recorded shares memory with an input.
 bool is_view(const Event& recorded);

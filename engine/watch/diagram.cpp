@@ -72,8 +72,8 @@ struct DiagramLayout {
       courses.back().push_back(next);
     }
   }
-  /// Sorts a row's places by the mean x of their neighbours. Moves each place as near to its mean as the widths
-  /// allow.
+  /// Sorts a row's places by the mean x of their neighbours in the rows above, below or both. Moves each place as near
+  /// to this mean as the widths allow.
   void arrange(std::vector<std::size_t>& row, bool by_above, bool by_below) {
     std::vector<std::pair<double, std::size_t>> order;
     for (const std::size_t i : row) {
@@ -121,7 +121,7 @@ struct DiagramLayout {
   }
 };
 
-/// Draws an arrow's line, whose last x is `end`.
+/// Draws an arrow through the places of `course`. The arrow ends at x = `end`.
 void draw_arrow(std::ostream& svg, const DiagramLayout& layout, const std::vector<std::size_t>& course, double end) {
   for (std::size_t i = 0; i < course.size(); ++i) {
     const Place& p = layout.places[course[i]];

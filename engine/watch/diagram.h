@@ -21,7 +21,7 @@ struct Diagram {
 /// A diagram as an SVG file. Arrows point down, and boxes that are joined by arrows stand near each other. Errors: an
 /// arrow that does not go to a later box.
 std::string diagram_svg(const Diagram& diagram);
-/// The same as DOT, the language of Graphviz.
+/// A diagram as DOT, the language of Graphviz.
 std::string diagram_dot(const Diagram& diagram);
 
 }  // namespace mote

@@ -40,8 +40,8 @@ bool has_infinity(const Array& x) { return x.numel() > 0 && std::isinf(max(map(k
 
 constexpr int steps_back = 4;
 
-/// The ops that led to input i: "; input 1 is from exp (in h.0) <- linear (in h.0.fc)". From each op the list goes on
-/// to its first input with a node. Empty without MOTE_DEBUG=origin.
+/// The ops that led to input i, as text: "; input 1 is from exp (in h.0) <- linear (in h.0.fc)". After each op comes
+/// the op of its first input that has a node. The text is empty without MOTE_DEBUG=origin.
 std::string made_by(const Node* node, std::size_t i) {
   std::string text;
   const auto first_input = [](const Node& n) {
@@ -55,7 +55,7 @@ std::string made_by(const Node* node, std::size_t i) {
   return text;
 }
 
-/// Ops that make infinities by design: masked_fill fills with -infinity before a softmax.
+/// Whether an op makes infinities by design. masked_fill does, because it fills with -infinity before a softmax.
 bool infinity_on_purpose(std::string_view op) { return op == "masked_fill"; }
 
 struct FiniteCheck : Observer {
@@ -96,7 +96,7 @@ struct FiniteCheck : Observer {
           dy_from(node));
     if (settings().origin) sent_by_[to.id] = {node.op + in_layer(node), node.id};
   }
-  /// The ops that dy came from: "; dy is from mul (in h.0) <- sum".
+  /// The ops that dy came from, as text: "; dy is from mul (in h.0) <- sum".
   std::string dy_from(const Node& node) const {
     std::string text;
     auto from = sent_by_.find(node.id);
@@ -104,7 +104,7 @@ struct FiniteCheck : Observer {
       text += (back > 0 ? " <- " : "; dy is from ") + from->second.first;
     return text;
   }
-  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by node id: the newest sender of dy, its name and its id
+  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by node id: the name and id of the op that last sent dy
 };
 
 const double program_start = steady_seconds();
@@ -126,7 +126,7 @@ void watch_for_environment() {
   static std::atomic<bool> first{true};
   const Settings& asked = settings();
   thread_context.environment_read = true;  // set first, because watch() would call this function again
-  mine.profile.reset();                    // for when settings are read again
+  mine.profile.reset();                    // needed if the settings are read again
   mine.finite.reset();
   mine.debug.reset();
   if (asked.profile) {

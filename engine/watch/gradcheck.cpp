@@ -89,8 +89,8 @@ class Check {
       gradients_.push_back(p.grad().defined() ? p.grad().contiguous() : Array::zeros(p.shape()));
       if (f64 && options_.small_gradients && p.grad().defined()) unit_ = std::min(unit_, largest(p.grad()));
     }
-    // Rounding changes a difference by about 2.2e-16 |y| sqrt(n) / 6e-6, which is a tenth of the tolerance 1e-6 if
-    // |y| sqrt(n) is 2,700. So the least unit grows with |y| sqrt(n).
+    // For a result y of n elements, rounding changes a numeric gradient by about 2.2e-16 |y| sqrt(n) / 6e-6. This is a
+    // tenth of the tolerance 1e-6 if |y| sqrt(n) is 2,700. So the lower limit of unit_ grows with |y| sqrt(n).
     const double size = largest(value_) * std::sqrt(static_cast<double>(value_.numel()));
     unit_ = std::max(unit_, std::clamp(size / 2000, 1e-9, 1.0));
     return true;
@@ -111,7 +111,8 @@ class Check {
         "two calls with the same inputs give different results (random draws, or a result that NoGrad changes?)");
   }
 
-  /// sum((high - low) dy), element by element, so that a large common part of the two cancels before the summation.
+  /// sum((high - low) * dy). `low` is subtracted element by element, so that a large part that both have in common
+  /// cancels before the summation.
   double contracted(const Array& high, const Array& low) const {
     double total = 0;
     for (Index i = 0; i < high.numel(); ++i)
@@ -130,7 +131,7 @@ class Check {
                    " (error " + digits(error) + ", tolerance " + digits(tolerance_) + ")";
   }
 
-  /// f with element i of p set to `value`.
+  /// The result of f with element i of p set to `value`.
   Array evaluate_at(const Parameter& p, const Array& before, Index i, real value) const {
     Array moved = copy_of(before);
     moved.mutate()[i] = value;

@@ -1,4 +1,4 @@
-// gradcheck, which compares backward() with central differences; it tests every op, layer and model.
+// gradcheck, which compares backward() with central differences. mote's tests call it for every op, layer and model.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,18 @@ struct GradcheckOptions {
     directional  ///< all elements along one random direction, with two calls of f in all; for whole models
   };
   Mode mode = Mode::full;
-  /// The gradients agree if |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). 0 means 1e-6 in double
-  /// and 1e-2 in float, because differences in float are no more accurate. So check the mathematics with mote_f64,
-  /// and compare float results with those of mote_f64.
+  /// The gradients agree if |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). A tolerance of 0 means
+  /// 1e-6 in double and 1e-2 in float, because differences in float are no more accurate. So check the mathematics in
+  /// mote_f64, and then compare results in float with those of mote_f64.
   double tolerance = 0;
-  bool small_gradients = false;  ///< in double, lowers the 1 above for small gradients, as far as differences resolve
-  /// x moves by step * max(1, |x|) to either side, so kinks (relu, max) must be farther away from x. 0 means 6e-6 in
-  /// double and 4e-3 in float. These are the cube roots of the rounding errors, where truncation and rounding
-  /// balance.
+  bool small_gradients = false;  ///< in double, the 1 above shrinks with the gradients as far as rounding allows
+  /// Each element x moves by step * max(1, |x|) to either side, so a kink of f, such as that of relu at 0, must be
+  /// farther away from x. A step of 0 means 6e-6 in double and 4e-3 in float. These are the cube roots of the rounding
+  /// errors, for which the errors of truncation and of rounding are about equal.
   double step = 0;
 };
 
-/// The result of gradcheck. `text` is one readable sentence. It has the worst element with both values, and the
+/// The result of gradcheck. `text` is one sentence, which names the worst element with its two gradients, and the
 /// inputs without gradient.
 struct [[nodiscard]] GradcheckResult {
   bool ok = false;
@@ -39,9 +39,9 @@ struct [[nodiscard]] GradcheckResult {
 };
 
 /// Compares the gradient of f at `inputs` with (f(x + h) - f(x - h)) / 2h, element by element. f gets one tracked
-/// tensor per input. A result of several elements is contracted with a fixed pseudo-random dy. f must give the same
-/// value for the same inputs, so an f that draws random numbers creates its Generator inside. gradcheck reports an f
-/// that gives different values, and a result that depends on no input.
+/// tensor per input. The gradients are those of sum(y * dy), where y is the result of f and dy is fixed and
+/// pseudo-random. f must give the same value for the same inputs, so an f that draws random numbers creates its
+/// Generator inside. gradcheck reports an f that gives different values, and a result that depends on no input.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {});
 

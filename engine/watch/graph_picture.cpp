@@ -55,7 +55,7 @@ Steps behind(const Node& end, const Steps& all) {
   return steps;
 }
 
-/// The first `depth` names of a layer's path, "h.0" of "h.0.attn"; "" if it has fewer.
+/// The first `depth` names of a layer's path, such as "h.0" of "h.0.attn" for a depth of 2. "" if the path has fewer.
 std::string outer(std::string layer, std::ptrdiff_t depth) {
   std::ptrdiff_t names = layer.empty() ? 0 : 1 + std::count(layer.begin(), layer.end(), '.');
   if (names < depth) return "";
@@ -63,9 +63,9 @@ std::string outer(std::string layer, std::ptrdiff_t depth) {
   return layer;
 }
 
-/// Folds steps into boxes, and returns for each step the first step of its box. Successive steps share a box if they
-/// are in the same layer, of which only the first `depth` names count. Since only successive steps share a box, no
-/// arrow goes back. A leaf that only one box needs is in that box. Constants are left out.
+/// Folds steps into boxes, and returns for each step the first step of its box. Successive steps share a box if the
+/// first `depth` names of their layers' paths are equal. Since only successive steps share a box, no arrow goes from a
+/// later box to an earlier one. A leaf that only one box needs is in that box. Constants are left out.
 std::map<Index, Index> folded(const Steps& steps, int depth) {
   std::map<Index, Index> box;
   std::map<Index, std::set<Index>> needed_in;
@@ -96,8 +96,8 @@ std::map<Index, std::vector<Index>> boxes_of(const Steps& steps) {
   return boxes;
 }
 
-/// The box of some steps, the last of which is the result. The box of a single step shows all that is known about the
-/// step.
+/// Makes the box of the steps `ids`. The last step gives the box its shape. The box of a single step shows all that is
+/// known about the step.
 DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::string& name) {
   const detail::GraphStep& last = steps.at(ids.back());
   std::string layer = last.layer;
@@ -107,7 +107,7 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
     kept += step.kept_bytes;
     if (step.leaf) parameters += step.shape.numel();
     if (step.inputs.empty()) continue;
-    ++ops;  // then `layer` is cut to the path that all ops share
+    ++ops;  // the loop below cuts `layer` to the part of the path that all ops share
     while (!(step.layer + ".").starts_with(layer + ".") && !layer.empty())
       layer.resize(std::max(layer.rfind('.') + 1, std::size_t(1)) - 1);
   }
@@ -136,7 +136,7 @@ void GraphRecorder::event(const Event& e) {
 }
 
 void GraphRecorder::record(const Event& e) {
-  if (steps_.count(e.node->id)) return;  // seen already: an op made of other ops, which were recorded
+  if (steps_.count(e.node->id)) return;  // an op made of other ops has the node of one of them, which is in steps_
   note_layer(*e.node);
   detail::GraphStep step = step_of(*e.node);
   step.kept_bytes = e.kept_bytes();

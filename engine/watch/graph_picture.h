@@ -48,10 +48,11 @@ class GraphRecorder : public Observer {
 };
 
 /// The graph behind `result` as a diagram. In a graph of up to 40 steps, each step is a box with its shape. If a
-/// recorder saw the step, the box also has the step's last value, its gradient in the last backward() (both if they
-/// have at most 12 numbers), and the bytes that the step keeps for backward, shared bytes included. In a larger
-/// graph, the steps that a recorder saw are folded by layer. Errors: nothing was recorded; backward() has consumed
-/// the graph and no recorder saw it; over 400 boxes.
+/// recorder saw the step, the box also has the step's last value, its gradient in the last backward(), and the bytes
+/// that the step keeps for backward, even if other steps keep them too. Values and gradients of more than 12 numbers
+/// are left out. In a larger graph, successive steps of one layer are folded into one box if a recorder saw them.
+/// Errors: nothing was recorded; backward() has consumed the graph and no recorder saw it; the diagram would have more
+/// than 400 boxes.
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen = nullptr);
 inline std::string graph_svg(const Tensor& result) { return diagram_svg(graph_diagram(result)); }
 inline std::string graph_svg(const Tensor& result, const GraphRecorder& seen) {

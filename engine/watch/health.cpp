@@ -8,7 +8,7 @@ namespace mote {
 void Spread::add(const Array& x) {
   if (!x.defined() || x.numel() == 0) return;
   if (count == 0) mean = deviation = zeros = 0;
-  // squares: of the distances from the mean (Welford 1962); none: the number of zeros.
+  // `squares` is the sum of the squared distances from the mean (Welford 1962). `none` is the number of zeros.
   double squares = count * deviation * deviation, none = count * zeros;
   for (const real v : x.to_vector()) {
     const double number = static_cast<double>(v), off = number - mean;

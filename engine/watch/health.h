@@ -44,8 +44,8 @@ class Health : public Observer {
   std::multimap<Index, std::size_t> of_node_;  // by the id of a result's node, the layers that returned it
 };
 
-/// How far a step moved a weight: the standard deviation of after - before, divided by that of `before`. About 0.001
-/// is usual for matrices. Infinity or NaN if all numbers of `before` are equal.
+/// How far an optimizer step moved a weight: the standard deviation of `after - before`, divided by that of `before`.
+/// About 0.001 is usual for matrices. Infinity or NaN if all numbers of `before` are equal.
 double update_ratio(const Array& before, const Array& after);
 
 }  // namespace mote

@@ -8,7 +8,7 @@
 
 namespace mote {
 
-/// Notes on an op, which the op's node keeps. So they are there in whichever thread backward runs, and are freed with
+/// Notes on an op. The op's node keeps the notes, so any thread that runs backward finds them, and they are freed with
 /// the graph.
 struct Notes {
   std::string layer;       ///< the path of the layer that the op was in; "" outside every layer, or if not noted
@@ -25,7 +25,7 @@ inline Notes& make_notes(const Node& node) {
   return *notes_of(node);
 }
 
-/// Notes the layer of an op that was recorded just now. Finding the path of the layer is slow.
+/// Writes the current layer's path into the notes of an op that was recorded just now. Finding this path is slow.
 inline void note_layer(const Node& node) { make_notes(node).layer = current_layer(); }
 /// " (in <layer>)" for a node whose layer was noted, otherwise "".
 inline std::string in_layer(const Node& node) {

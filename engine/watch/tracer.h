@@ -20,7 +20,7 @@ struct TraceCosts {
   Index backward_flops = 0;  ///< operations of the gradients that the op's rule sent
   Index backward_moved = 0;  ///< bytes of dy, of what the rule kept and of the gradients that it sent
   double backward_seconds = 0;
-  Index parameters = 0;  ///< number in a module and its children, tied ones counted once; 0 for an op
+  Index parameters = 0;  ///< elements of a module's and its children's parameters, tied ones once; 0 for an op
 
   /// Adds all costs except `parameters`, because tied parameters must be counted only once.
   void add(const TraceCosts& x);
@@ -45,7 +45,7 @@ struct TraceEvent : TraceCosts {
 double steady_seconds();
 
 /// Lists the modules and ops that its thread runs. A module comes before its contents, and an op is listed when it
-/// records. The time that the Tracer itself takes is not counted.
+/// records its result. The time that the Tracer itself takes is not counted.
 class Tracer : public Observer {
  public:
   using Clock = double();  ///< seconds
@@ -55,7 +55,7 @@ class Tracer : public Observer {
 
   /// Completes the event of a module. Before this call only the module's class is set.
   virtual void describe(TraceEvent&, const LayerScope&) {}
-  /// Called when an op closes that recorded nothing. The op is not listed.
+  /// Called when an op closes without having recorded a result. Such an op is not listed.
   virtual void unrecorded(std::string_view /*op*/, double /*seconds*/) {}
   /// Called when no layer, op or rule is open any more.
   virtual void all_closed() {}
@@ -90,7 +90,7 @@ class Tracer : public Observer {
   void open_rule(const Event& e, double now);
   void send(const Event& e);
   void close_rule(double now);
-  /// Closes `scope` and whatever is still open inside it.
+  /// Closes the layer or op `scope`, and all layers and ops that are still open inside it.
   void close(const void* scope, std::string_view op, double now);
   std::size_t append(TraceEvent event);
   /// Adds costs to an event and to every module around it.

@@ -12,8 +12,8 @@ namespace {
 
 using mote::Index;
 
-/// The bytes that one more token reads: the weights of the linear layers once, and for each sequence the keys and
-/// values of half of the tokens, on average.
+/// The bytes that are read to generate one more token: the weights of the linear layers once, and for each sequence the
+/// keys and values of half of the tokens, on average.
 double bytes_per_token(const mote::GPT& model, Index batch, Index tokens) {
   const mote::GPTConfig& c = model.config;
   const Index shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : c.n_head;

@@ -62,7 +62,8 @@ Level level_of(double bytes) {
 }
 
 Index typical_bytes(Level level) {
-  // Some machines report the L3 of many cores as one cache. A few hundred MB are enough to measure memory even there.
+  // Some machines report the L3 of many cores as one huge cache. Even on such machines, 256 MB are enough to measure
+  // memory.
   if (level == Level::memory) return std::clamp<Index>(4 * caches[2], Index(64) << 20, Index(256) << 20);
   if (level == Level::l3) return std::min<Index>(caches[2] / 2, 4 * threads() * caches[1]);
   return threads() * caches[static_cast<std::size_t>(level)] / 2;

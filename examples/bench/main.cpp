@@ -1,5 +1,4 @@
-// Measures how fast mote is, as a share of the limits of this machine. Each command measures these limits beside its
-// work.
+// Measures how fast mote is, as a share of the limits of this machine. These limits are measured between the runs.
 #include "examples/bench/output.h"
 
 namespace {

@@ -29,7 +29,7 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
     body();
   }
   const double once = std::max(now() - start, 1e-8);
-  const double sample = std::max(0.001, seconds / 100);  // of reading: a few passes over a block larger than the caches
+  const double sample = std::max(0.001, seconds / 100);  // seconds per sample of reading, some passes over a big block
   const int batch = std::max(1, static_cast<int>(std::min(seconds / 15 / once, 1e6)));
   std::vector<double> times, shares, gflops, gbytes;
   const double end = now() + seconds;

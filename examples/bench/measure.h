@@ -10,8 +10,8 @@ namespace bench {
 double now();  ///< the time of a steady clock in seconds
 double median(std::vector<double> values);
 
-/// The operations and bytes of a piece of work. The limit of the work is the time in which the processor does so many
-/// multiplications and additions, plus the time in which it reads so many bytes.
+/// The operations and bytes of a piece of work. The limit of the work is the time in which the processor can do so many
+/// multiplications and additions, plus the time in which the processor can read so many bytes.
 struct Work {
   double flops = 0;  ///< floating-point operations, a multiply-add being two
   double bytes = 0;

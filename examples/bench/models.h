@@ -17,8 +17,9 @@ struct Case {
   mote::Index batch = 32;
 };
 
-/// The models that are measured: first microgpt's model, then from smallest to largest attention alone of width 32,
-/// three models of sizes that people train at home, and GPT-2 with a batch of 4 sequences.
+/// The models that are measured, from smallest to largest. They are microgpt's model, a layer of attention of width 32
+/// without a feed-forward network, three models of sizes that people train at home, and GPT-2 with a batch of 4
+/// sequences.
 std::vector<Case> cases();
 /// The case with this name. Errors: no case has this name.
 Case case_named(const std::string& name);
@@ -30,7 +31,7 @@ mote::Index weights_of(const mote::GPT& model);
 /// The rest (norms, activations, sums) is left out.
 double step_flops(const mote::GPT& model, mote::Index batch);
 
-/// A model in training on random ids.
+/// A model that is trained on random ids.
 class Training {
  public:
   explicit Training(const Case& c);

@@ -1,4 +1,4 @@
-// The measurements, one file each, and what all of them use: options, and tables that grow on standard output.
+// The measurements, each in a file of its own. Also the options and the tables that all measurements use.
 #pragma once
 
 #include <string>

@@ -9,10 +9,10 @@ namespace bench {
 /// The loops for one instruction set. They are compiled once per instruction set, like mote's kernels.
 struct PeakLoops {
   const char* name;  ///< the name of the instruction set
-  /// x[i] = a b + x[i] for `values` values in registers, 8 times in each round.
+  /// Computes x[i] = a b + x[i] for each i below `values`, 8 times in each round. All x[i] stay in registers.
   void (*multiply_adds)(mote::Index rounds, mote::real a, mote::real b, mote::real* x);
   mote::Index values;
-  /// The sum of n elements without the last n mod 128. The elements are read as fast as memory allows.
+  /// Returns the sum of n elements, of which the last n mod 128 are left out. Reads as fast as the memory allows.
   mote::real (*read)(const mote::real* x, mote::Index n);
 };
 

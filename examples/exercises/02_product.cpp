@@ -3,8 +3,8 @@
 #include "examples/exercises/exercise.h"
 
 // Backward goes from the result L of a computation back to its inputs. Suppose that one step of the computation was
-// z = x * y, and that backward has already found dz, which is short for dL/dz: L grows dz times as fast as z. How many
-// times as fast as x does L grow, and how many times as fast as y?
+// z = x * y. Backward has already computed dz, which is short for the derivative dL/dz: if z grows by a little, L
+// grows by dz times as much. Compute the derivatives dL/dx and dL/dy.
 //
 // When x grows by 1, z grows by y, since (x + 1) * y = x * y + y. By the chain rule L then grows by dz times the
 // growth of z.

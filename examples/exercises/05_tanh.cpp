@@ -4,8 +4,7 @@
 
 // tanh maps any number into the range from -1 to 1, which gives a network a step that is not linear. An op has two
 // halves. forward(x) computes y = tanh(x) and keeps the number that backward will need. backward(g) gets g = dL/dy,
-// which says how many times as fast as y the loss L grows, and returns dL/dx. The slope of tanh can be computed from
-// its own result:
+// the gradient of the loss L with respect to y, and returns dL/dx. The slope of tanh can be computed from y alone:
 //
 //   dy/dx = 1 - y * y
 //
@@ -13,7 +12,7 @@
 //
 //   MyTanh op;
 //   op.forward(0.5)   is 0.462117
-//   op.backward(10)   is 7.86448, which is 10 times as much as the slope of tanh at 0.5
+//   op.backward(10)   is 7.86448, which is 10 times the slope of tanh at 0.5
 struct MyTanh {
   double kept = 0;  // forward() writes it, backward() reads it
 

@@ -2,12 +2,12 @@
 // Difficulty 2 of 5, 15 minutes.
 #include "examples/exercises/exercise.h"
 
-// Adding a row [3] to a table [2, 3] adds the three numbers to both rows of the table. This is broadcasting: an axis
-// that one shape lacks, or whose extent is 1 in one shape, is repeated to fit the other shape. Write the rule that
-// gives the shape of a + b, or an error if the shapes do not fit. Lay the two shapes one above the other so that their
-// LAST axes meet. Axes that the shorter shape lacks in front count as 1. Then on each axis:
+// Adding a row [3] to a table [2, 3] adds the row to both rows of the table. This is broadcasting: an axis that one
+// shape lacks, or whose extent is 1 in one shape, is repeated to fit the other shape. Return the shape of a + b, or
+// throw an Error if the shapes do not fit. Write the two shapes one below the other, aligned at their LAST axes. Axes
+// that the shorter shape lacks in front count as 1. Then on each axis:
 //
-//   both extents are equal: that is the extent       one is 1: the result is the other extent, even if it is 0
+//   equal extents: the result has this extent      one extent is 1: the result has the other extent, even if it is 0
 //   otherwise they do not fit: throw Error("a sentence that says so");
 //
 //        a    [4, 1, 3]        [2, 3]        [3]                 [2, 3]

@@ -4,8 +4,8 @@
 
 // A bias [3] that is added to x [2, 3] is added to both rows. Backward brings a gradient g of the result's shape,
 // [2, 3], but the bias needs a gradient of its own shape, [3]. If a number of the bias grows by 1, it grows in both
-// rows, and the loss changes by both effects. So a number that broadcasting repeated gets the SUM of g over its
-// repetitions:
+// rows, and both changes affect the loss. So the gradient of a number that was repeated is the SUM of g over all its
+// copies. Sum g down to `shape`, the shape before broadcasting:
 //
 //   - axes in front that `shape` does not have: sum over them, which removes them    g [5, 2, 3] -> [2, 3]
 //   - then axes that are 1 in `shape`: sum over them, but keep the axis as a 1       [2, 3] -> [2, 1]

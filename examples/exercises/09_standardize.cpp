@@ -3,9 +3,9 @@
 #include "examples/exercises/exercise.h"
 
 // A table x [N, D] has a row for each of N examples and a column for each of D measured quantities, such as a height
-// in metres and an age in days. The numbers of the days are ten thousand times as large, so a network would hardly
-// notice the metres. So before training every column is brought to the mean 0 and the standard deviation 1. The
-// standard deviation is the square root of the variance, and the variance is the mean of (x - mean)^2.
+// in metres and an age in days. The ages are about ten thousand times as large as the heights, so a network would
+// hardly notice the heights. So before training every column is brought to the mean 0 and the standard deviation 1.
+// The standard deviation is the square root of the variance, and the variance is the mean of (x - mean)^2.
 //
 //   y = (x - mean) / sqrt(variance + 1e-5)        mean and variance of each column, over the N rows
 //

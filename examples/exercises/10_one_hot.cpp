@@ -11,8 +11,8 @@
 //                                  1 0 0 0
 //
 // ids and columns are counted from 0. There are several ways: compare each id with each column; take rows of eye(K),
-// the table with 1 on its diagonal; or write into an array. tensor(ids) is a tensor of the ids as numbers.
-// tensor(mask) makes 0 and 1 of a mask, and a mask is the result of ==. arange(K) is 0, 1, ... K - 1.
+// the table with 1 on its diagonal; or write into an array. tensor(ids) is a tensor of the ids as numbers. The
+// comparison == gives a mask, and tensor(mask) turns the mask into zeros and ones. arange(K) is 0, 1, ... K - 1.
 // unsqueeze(x, axis) inserts an axis of extent 1. ids.at({i}) is one id. With Array y = Array::zeros({N, K}),
 // y.mutate()[position] is an element that you can write, and positions are counted row by row.
 Tensor one_hot(const IntArray& ids, Index K) {

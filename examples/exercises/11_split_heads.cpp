@@ -3,7 +3,8 @@
 #include "examples/exercises/exercise.h"
 
 // In attention with H heads each token's vector of H * d numbers is cut into H parts: head h gets d numbers, from
-// number h * d on. To work with all heads at once, the heads become an axis of their own, in front of the tokens:
+// number h * d on. To work with all heads at once, the heads become an axis of their own, in front of the axis of the
+// tokens:
 //
 //   x [B, T, H * d]  ->  y [B, H, T, d]        y[b, h, t, i] = x[b, t, h * d + i]
 //

@@ -13,9 +13,9 @@
 //                      });
 //   }
 //
-// dy says how fast the loss grows with each y. A rule is a lambda that captures nothing, so its [] stays empty. The
-// values that the rule needs go through save(...). They arrive in the same order as its last parameters: tensors as
-// const Array&, and numbers as they are, such as real b.
+// dy is the gradient of the loss with respect to y. A rule is a lambda that captures nothing, so its [] stays empty.
+// Pass the values that the rule needs to save(...). The rule gets these values as its last parameters, in the same
+// order. A saved tensor becomes a const Array&, and a saved number stays a number, such as real b.
 //
 // Write Swish as one op with one rule. Let s be the sigmoid of b x:
 //

@@ -13,8 +13,8 @@
 //
 //   -log p_t  =  m + log(sum of e^(logit_j - m)) - logit_t
 //
-// You may use: exp, log; max(x, {axis}, keepdim), and sum and mean in the same way; gather(x, 1, ids.unsqueeze(1)) of
-// shape [N, 1], which takes from row i the number in column ids[i]. You may use neither cross_entropy() nor
+// You may use: exp, log; max(x, {axis}, keepdim), and likewise sum and mean; gather(x, 1, ids.unsqueeze(1)), which
+// takes the number in column ids[i] of each row i and has the shape [N, 1]. You may use neither cross_entropy() nor
 // log_softmax().
 Tensor my_cross_entropy(const Tensor& logits, const IntArray& ids) {
   your_code_here();  // replace this line

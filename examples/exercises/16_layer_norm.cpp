@@ -4,7 +4,7 @@
 
 // Numbers that are multiplied by one matrix after the other grow or shrink without limit. So before each part of a
 // block a transformer brings every vector of x to the mean 0 and the variance 1. A vector is the C numbers along the
-// last axis. Then a learned weight w scales each column, and a learned bias b shifts it, as suits the next part.
+// last axis. Then each column is scaled by a learned weight w and shifted by a learned bias b.
 //
 //   y = (x - mean) / sqrt(variance + 1e-5) * w + b        x [..., C], w [C], b [C]
 //

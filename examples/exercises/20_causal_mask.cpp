@@ -3,9 +3,9 @@
 #include "examples/exercises/exercise.h"
 
 // A model that writes a text must not look at tokens that it has not written yet. scores [T, T] has a row for each
-// token that looks and a column for each token that is looked at. In the result row i keeps only its columns 0 to i.
-// All other scores become minus infinity, which softmax turns into a weight of 0. So a token sees only itself and the
-// tokens before it.
+// token that attends and a column for each token that is attended to. In the result row i keeps only the scores of its
+// columns 0 to i. All other scores become minus infinity, and softmax gives them a weight of 0. So a token sees only
+// itself and the tokens before it.
 //
 //   causal(zeros({3, 3}))  is  0 -inf -inf
 //                              0    0 -inf

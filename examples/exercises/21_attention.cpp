@@ -3,15 +3,16 @@
 #include "examples/exercises/exercise.h"
 
 // Write one head of a GPT. Each of T tokens gets a weighted mean of the values v of itself and of all tokens before
-// it. The weights come from scores, which are the products of the token's query with the keys of these tokens:
+// it. The weights come from scores. A score is the dot product of the token's query q with the key k of one of these
+// tokens, divided by sqrt(d):
 //
 //   y = softmax(scores) v        scores = q k^T / sqrt(d), and -inf where the column is after the row
 //
 //   q, k [..., T, d], v [..., T, e]  ->  y [..., T, e]
 //
-// Scores and weights are [..., T, T], with a row for each token that looks and a column for each token that is looked
-// at. Each row of weights sums to 1. For example let T be 2, let q be all 0, so that all scores are 0, and let the
-// rows of v be 1 2 and 5 6. Then y is
+// Scores and weights are [..., T, T], with a row for each token that attends and a column for each token that is
+// attended to. Each row of weights sums to 1. For example let T be 2, let q be all 0, so that all scores are 0, and
+// let the rows of v be 1 2 and 5 6. Then y is
 //
 //   1 2        the first token sees only itself
 //   3 4        the second token gets the mean of both

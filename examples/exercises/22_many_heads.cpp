@@ -11,9 +11,9 @@
 //   4. the heads side by side again, as they were before the cut      [B, T, C]
 //   5. times Wo^T                                                     [B, T, C]
 //
-// For example let all weights be eye(4), let x be {{{1, 0, 0, 1}, {0, 0, 0, 0}}} and H = 2. Then the numbers 1 0 of
-// the first token belong to head 0, and its numbers 0 1 to head 1. The result is {{{0.67, 0, 0, 0.67},
-// {0.5, 0, 0, 0.5}}}.
+// For example let H be 2, let all weights be eye(4), and let x be {{{1, 0, 0, 1}, {0, 0, 0, 0}}}. Then the numbers 1 0
+// of the first token belong to head 0, and its numbers 0 1 to head 1. The result is
+// {{{0.67, 0, 0, 0.67}, {0.5, 0, 0, 0.5}}}.
 //
 // You may use: x.size(axis); linear(x, W), which is x W^T; reshape(x, {B, T, H, d}); transpose(x, axis, other);
 // matmul(a, b), which multiplies the last two axes; softmax(x). You may not use mote's attention, split_heads and

@@ -2,10 +2,10 @@
 // Difficulty 2 of 5, 15 minutes.
 #include "examples/exercises/exercise.h"
 
-// Attention does not know in which order its tokens stand. So "Attention is all you need" adds a vector to the token
-// at position t. The vector is row t of a table [T, C], which is fixed and needs no training. Each two neighbouring
-// columns, 2i and 2i + 1, are the sine and cosine of one angle, and the angle is t times a speed. The speeds go from 1
-// down to nearly 1 / 10000:
+// Attention does not know in which order its tokens stand. So the paper "Attention is all you need" adds a vector to
+// the token at position t. The vector is row t of a table [T, C], which is fixed and needs no training. Columns 2i and
+// 2i + 1 hold the sine and the cosine of the same angle, which is t times a speed. From left to right the speeds fall
+// from 1 to nearly 1 / 10000:
 //
 //   row t, column 2i:      sin(t / 10000^(2i / C))
 //   row t, column 2i + 1:  cos(t / 10000^(2i / C))            t = 0 ... T - 1,  i = 0 ... C / 2 - 1,  C is even

@@ -2,8 +2,9 @@
 // Difficulty 4 of 5, 25 minutes.
 #include "examples/exercises/exercise.h"
 
-// AdamW, which trains nearly all transformers, moves each weight by about lr in each step, whatever size its gradients
-// have. For each weight w with the gradient g, in step t = 1, 2, ... (mean and square begin as 0):
+// AdamW, which trains nearly all transformers, moves each weight by about lr in each step, however large or small the
+// gradients of the weight are. The formulas are for a weight w with the gradient g, in step t = 1, 2, ... At first
+// mean and square are 0.
 //
 //   w      = w - lr * weight_decay * w                      shrinks w: the W in AdamW, "decoupled weight decay"
 //   mean   = beta1 * mean + (1 - beta1) * g
@@ -15,9 +16,10 @@
 //
 // An optimizer of mote derives from Optimizer, which calls update() for each parameter, with the lr of its group. A
 // Slot has everything that belongs to one parameter. slot.parameter has .value(), .grad() and .set(array).
-// slot.weight_decay is its weight decay. slot.steps is the number of its updates, this one included. slot.arrays are
-// kept between steps, and there is one for each name that the constructor passes to Optimizer. Arrays have + - * /
-// with each other and with numbers. The square root of an array a is sqrt(Tensor(a)).array().
+// slot.weight_decay is the weight decay of the parameter. slot.steps is the number of updates of the parameter, this
+// one included. slot.arrays are kept between steps: here they are mean and square, the two names that the constructor
+// passes to Optimizer. Arrays have + - * / with each other and with numbers. The square root of an array a is
+// sqrt(Tensor(a)).array().
 struct MyAdamW : Optimizer {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 

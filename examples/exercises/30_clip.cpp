@@ -14,8 +14,8 @@
 // The function returns the norm before clipping, because it is worth watching during training.
 //
 // You may use: sum(a).item(), which is the sum of an Array's elements as a number; + - * / of Arrays with each other
-// and with numbers. You may not use mote's clip_grad_norm. It is the function that you write here, except that it
-// divides by norm + 1e-6, as PyTorch does.
+// and with numbers. You may not use mote's clip_grad_norm. clip_grad_norm is the function that you write here, except
+// that it divides by norm + 1e-6, as PyTorch does.
 double clip_together(std::vector<Array>& gradients, double longest) {
   your_code_here();  // replace this line
 }

@@ -8,8 +8,8 @@
 //
 //   start 0: ids 5 6 7, targets 6 7 8       start 1: ids 6 7 8, targets 7 8 9       and no other start
 //
-// Each row of a batch [size, T] draws a start of its own, and all starts are equally likely. Split::train uses only
-// the first N * 9 / 10 ids, and Split::validation uses only the ids after them, so that the model cannot answer
+// For each row of a batch [size, T] a start is drawn at random, and all starts are equally likely. Split::train uses
+// only the first N * 9 / 10 ids, and Split::validation uses only the ids after them, so that the model cannot answer
 // validation questions from memory.
 //
 // You may use: random_ids(1, low, high, random)[0], a number from low to high - 1; batch_of(size, T,
@@ -33,6 +33,6 @@ struct PiecesOfText : Task {
   Outcome outcome() const override { return {}; }
   Questions questions(Index count, Split split, const Generator& random) const override {
     const Batch asked = batch(count, split, random);
-    return {asked.ids, asked.targets.slice(1, T - 1, T)};  // which id comes next?
+    return {asked.ids, asked.targets.slice(1, T - 1, T)};  // the question: which id comes next?
   }
 };

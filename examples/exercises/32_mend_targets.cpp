@@ -3,11 +3,11 @@
 #include "examples/exercises/exercise.h"
 
 // No code is missing here, but one thing is wrong. The bigram model below is trained on rows in which every symbol s
-// is followed at random by s + 1 or by s + 2 (of 7 symbols: 6 is followed by 0 or 1). Not even the best model can know
+// is followed at random by s + 1 or by s + 2, modulo 7. So 6 is followed by 0 or 1. Not even the best model can know
 // which of the two comes, so an honest loss ends near ln 2 = 0.69. But the losses are:
 //
 //   step       0      10      20      50     100
-//   loss   2.240   0.121   0.006   0.001   0.000      and then the model writes, after 3:  3 3 3 3 3 3
+//   loss   2.240   0.121   0.006   0.001   0.000      and after a 3 the model then writes 3 3 3 3 3 3
 //
 // Mend it. The model, the optimizer, its learning rate and the number of steps are as they should be.
 
@@ -30,7 +30,8 @@ std::vector<double> train_bigrams(const Sequential& model, const IntArray& rows,
   return losses;
 }
 
-/// Writes `count` symbols after `last`: always the symbol with the highest score after the symbol before it.
+/// Returns the `count` symbols that the model writes after the symbol `last`. Each of them is the symbol that gets the
+/// highest score after the symbol before it.
 std::vector<Index> written(const Sequential& model, Index last, int count) {
   std::vector<Index> symbols;
   for (int i = 0; i < count; ++i) {

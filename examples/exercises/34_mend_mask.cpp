@@ -21,11 +21,11 @@ struct DiceModel : Layer<DiceModel> {
   DiceModel(Index T, Index C, const Generator& r)
       : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
 
-  /// ids [B, T] -> [B, T, 6]: at each position scores for the next throw.
+  /// ids [B, T] -> [B, T, 6]: scores of the six sides for the next throw, at each position.
   Tensor forward(const IntArray& ids) const {
     const Tensor x = side(ids) + place(ids.shape()[1]);                    // [B, T, C]
     const Tensor match = matmul(query(x), transpose(key(x), 1, 2));        // [B, T, T]: a row for each position
-    const Tensor weights = softmax(match / std::sqrt(double(x.size(2))));  // row t: how much t looks at each
+    const Tensor weights = softmax(match / std::sqrt(double(x.size(2))));  // row t: how much t attends to each
     return scores(x + matmul(weights, value(x)));
   }
   void visit(Visitor& v) override {
@@ -38,8 +38,8 @@ struct DiceModel : Layer<DiceModel> {
   }
 };
 
-/// Trains one step on each batch of throws [B, T + 1]. The model reads the first T throws of a row, and after each it
-/// predicts the next throw. Returns the loss of every step.
+/// Trains one step on each batch of throws [B, T + 1]. The model reads the first T throws of a row, and after each of
+/// these throws it predicts the next one. Returns the loss of every step.
 std::vector<double> train_on_dice(const DiceModel& model, const std::vector<IntArray>& batches) {
   AdamW optimizer(all_parameters(model), {.lr = 0.01});
   std::vector<double> losses;

@@ -32,8 +32,8 @@ std::vector<double> train_with_dropout(Sequential& model, const Points& seen, co
   return losses;
 }
 
-/// Trains on points whose class is 1 in the first and third quarter of the plane, and 0 in the other two. Returns the
-/// losses, which end with those above.
+/// Trains on points whose class is 1 in the first and third quadrant of the plane, and 0 in the other two. Returns the
+/// losses on the other points. They end with the losses of the table above.
 std::vector<double> losses_of_quarters() {
   const Generator random(1);
   Sequential model{Linear(2, 32, random), Tanh(), Dropout(0.5, random), Linear(32, 2, random)};

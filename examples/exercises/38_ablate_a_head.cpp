@@ -14,12 +14,12 @@
 // {0.3, 0.1}}) would mean that the model cannot do without head 0 of layer 0. Afterwards the model has to be as it was
 // before.
 //
-// You may use: model.transformer.h[l], the blocks; attn.n_head and attn.c_proj.weight of a block;
+// You may use: h of model.transformer, the list of blocks; attn.n_head and attn.c_proj.weight of a block;
 // model.loss(ids, targets).item(). The weight is a Parameter with shape(), with value(), which is an Array that you
 // can keep, and with set(array). Write elements of an Array w by w.mutate()[row * C + column], or multiply the weight
 // by a Tensor of ones and zeros and take the array() of the product.
 
-/// How much the loss rises without each head: [layers, heads].
+/// Returns a table [layers, heads]: by how much the loss rises without each head.
 Tensor rise_without_each(GPT& model, const IntArray& ids, const IntArray& targets) {
   your_code_here();  // replace this line
 }

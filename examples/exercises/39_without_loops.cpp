@@ -14,8 +14,8 @@
 // all_at_once(), which gives the same numbers and the same gradients without a loop, in at most 8 ops whatever the
 // shapes are.
 //
-// You may use: matmul(a, b), which makes [B, M, N] of [B, M, K] and [B, K, N]; transpose(x, axis, other_axis);
-// unsqueeze(x, axis); sum(x, {axis}); and + and *, which broadcast.
+// You may use: matmul(a, b), which multiplies [B, M, K] by [B, K, N] and gives [B, M, N];
+// transpose(x, axis, other_axis); unsqueeze(x, axis); sum(x, {axis}); and + and *, which broadcast.
 Tensor one_by_one(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
   std::vector<Tensor> batches;
   for (Index b = 0; b < q.size(0); ++b) {

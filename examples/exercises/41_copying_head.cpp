@@ -3,19 +3,19 @@
 #include "examples/exercises/exercise.h"
 
 // ids has rows of 2n symbols whose second half repeats the first: 5 2 7 5 2 7. One head of the model copies. At
-// position t it attends to position t + 1 - n, where the symbol stands that comes next, and the model then predicts
-// this symbol. Which head is it, and how much does the model still predict without it?
+// position t it attends to position t + 1 - n, which holds the symbol that comes next, and the model then predicts
+// this symbol. Find this head, and measure what share of the symbols the model predicts without it.
 //
 // Attention suggests the head. In the attention weights [B, H, T, T] of a layer take, for each head, the weights in
 // row t and column t + 1 - n, where t = n - 1 ... 2n - 2. Take their mean over these t and over all B. If the mean is
 // above 0.5, the head is a candidate.
 //
 // Taking the head out proves it, because a head may attend to a symbol and yet have no effect. The copying head is the
-// candidate without which `foreseen` is lowest.
+// candidate without which foreseen() is lowest.
 //
 // You may use: model.config.n_layer and n_head, weights.array().at({b, h, t, s}), std::to_string(l), and scopes. A
-// scope is a local variable that acts until its block ends. A Record keeps the latest tensors that the model has
-// computed at some places:
+// scope is a local variable that acts until its block ends. A Record keeps the tensors that the model has computed
+// last at some named places, and an Ablate switches a place off:
 //
 //   const Record seen(model, {"*.attn weights"});              after model(ids): seen["transformer.h.0.attn weights"]
 //   const Ablate out(model, "transformer.h.0.attn heads 1");   head 1 of layer 0 has no effect
@@ -26,7 +26,8 @@ double foreseen(const GPT& model, const IntArray& ids) {
   return mean(tensor(argmax(model(ids)).slice(1, n - 1, T - 1) == ids.slice(1, n, T))).item();
 }
 
-/// The layer and the head, both counted from 0, and `foreseen` without this head, such as {1, 0, 0.25}.
+/// Returns the layer and the number of the copying head, both counted from 0, and foreseen() without this head. For
+/// example {1, 0, 0.25} is head 0 of layer 1, without which the model predicts a quarter of the symbols.
 std::tuple<Index, Index, double> copying_head(const GPT& model, const IntArray& ids) {
   your_code_here();  // replace this line
 }

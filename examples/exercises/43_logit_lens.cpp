@@ -7,7 +7,8 @@
 // block: apply the final norm and then lm_head. After the last block the lens gives the logits of the model itself.
 //
 // The table shows the symbol with the highest logit after each block, at the last three positions. The model was
-// trained to repeat, so 7 1 8 is right. Block 2 finds the right symbols, and block 3 has nothing to do:
+// trained to repeat its input after 5 symbols, so 7 1 8 is right. The right symbols appear after block 2, and block 3
+// has nothing left to do:
 //
 //   ids        2  7  1  8  5   2  7  1
 //   block 0                    4  8  8
@@ -19,7 +20,7 @@
 // std::vector<Tensor>, which joins the tensors along a new first axis; and a Record, which acts until its block of
 // code ends. After const Record seen(model, {"*.h.*"}); and model(ids), seen["transformer.h.0"] is x after block 0.
 
-/// The logits after each block: ids [B, T] -> [layers, B, T, V].
+/// Returns the logits after each block: ids [B, T] -> [layers, B, T, V].
 Tensor logit_lens(const GPT& model, const IntArray& ids) {
   your_code_here();  // replace this line
 }

@@ -1,5 +1,5 @@
-// The headers that every exercise may use: all of mote, with double as its number type, and parts of the standard
-// library. your_code_here() marks the gap in an exercise.
+// The headers that every exercise may use: all of mote and parts of the standard library. In the exercises mote
+// computes in double. your_code_here() marks the place where the learner's code is missing.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 using namespace mote;
 
-/// Thrown by your_code_here(), which means that the gap of the exercise is not filled yet.
+/// Thrown by your_code_here(). This exception means that the exercise is not solved yet.
 struct Gap {};
 
 /// Marks the place for your code. Replace the line that calls this function.

@@ -18,7 +18,7 @@ namespace {
 struct Plan {
   int parameters;
   AdderSizes sizes;
-  Index starts, round, steps;  // how many begin, the steps after which half of them end, and all steps of the last one
+  Index starts, round, steps;  // number of starts; steps after which the worse half ends; all steps of the last start
   double rate;
   int rounds;          // the largest number of rounds of L-BFGS
   double carries = 0;  // at first, the share of sums with many carries; it falls to 0 by half of all steps
@@ -34,8 +34,9 @@ Tensor loss_of(const AdderModel& model, const Batch& sums) {
   return cross_entropy(model(sums.ids), sums.targets.slice(1, asked, end));
 }
 
-/// How many rows have every digit of the answer right, each predicted after the right ones. Answering digit by digit
-/// gets the same rows right, because there a row is wrong from its first wrong digit on, too.
+/// Counts the rows in which every digit of the answer is predicted right. Each digit is predicted from the right
+/// digits before it, and not from predicted ones. The count is the same if a model generates the answer, because up to
+/// the first mistake both have the same digits.
 Index right(const AdderModel& model, const IntArray& ids, const IntArray& answers) {
   const NoGrad no_grad;
   return static_cast<Index>(sum(min(tensor(argmax(model(ids), -1) == answers), {1})).item());
@@ -66,7 +67,8 @@ struct Start {
   }
 };
 
-/// Runs L-BFGS over 2,048 sums, and then over others, until none of 20,000 new sums is wrong.
+/// Runs L-BFGS for up to `rounds` rounds, each on 2,048 new sums. Ends before a round if the model gets all of 20,000
+/// other new sums right.
 void polish(const AdderModel& model, const Task& task, const Generator& random, int rounds) {
   for (; rounds > 0; --rounds) {
     const Batch test = task.batch(20'000, Split::train, random), sums = task.batch(2048, Split::train, random);

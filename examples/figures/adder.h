@@ -11,12 +11,13 @@
 struct AdderSizes {
   mote::Index width, heads, hidden;
   bool shared = false;  ///< values are keys before their norm; the output projection is the transposed query matrix
-  bool arc = false;     ///< digits lie on a circle: its radius, the angle of 0, the angle between two digits
-  bool one_norm = false, one_head_norm = false;  ///< norms share one vector of scales; those of queries and keys, too
+  bool arc = false;     ///< digits lie on a circle; its parameters: radius, angle of 0, angle between digits
+  bool one_norm = false, one_head_norm = false;  ///< the three norms share one weight; the norms of q and k, too
 };
 
-/// A transformer block and a head with tied weights, evaluated only where the answer is predicted. It returns logits
-/// [B, 11, 10] of the digits that follow ids[23], ids[24], ... ids[33] of a row.
+/// A transformer block, followed by an output layer that shares the weights of the embedding. The model is evaluated
+/// only at the places that predict the answer. It returns logits [B, 11, 10] of the digits that follow ids[23],
+/// ids[24], ... ids[33] of a row.
 struct AdderModel : mote::Layer<AdderModel> {
   static constexpr mote::Index first = 23, length = 34;  // first place that predicts the answer; the row's length
   const AdderSizes sizes;

@@ -9,20 +9,21 @@ using namespace mote;
 namespace {
 
 /// A row is 0 a 0 0 b 0 sum, with the last digits first. So the two digits of one power of ten are 12 places apart,
-/// and a rotary pair that turns once in 12 places cannot tell them apart. Where digit i of the sum is predicted, these
-/// two digits are 10 and 22 places back. The digits of the next lower power are 11 and 23 places back. One head
-/// attends to the former and the latter in the proportion of 10 to 1:
+/// and a rotary pair that turns once in 12 places cannot tell these two digits apart. Where digit i of the sum is
+/// predicted, these two digits are 10 and 22 places back. The digits of the next lower power are 11 and 23 places
+/// back. One head attends to the digits of this power and to those of the next lower power in the proportion of 10 to
+/// 1. Its output is
 ///
 ///     y = a_i + b_i + (a_{i-1} + b_{i-1}) / 10.
 ///
 /// The input at this place is s, the previous digit of the sum. It shows whether a 1 is carried, because a_{i-1} +
-/// b_{i-1} - s is then 9 or 10, and otherwise 0 or -1. So y - s / 10 is the next digit, or 10 more, or a tenth less
-/// than these. Two neurons subtract 10 if the value is 9.9 or more. If z is what is left, the digit e with the largest
-/// 2 e z - e^2 is the closest to z.
+/// b_{i-1} - s is then 9 or 10, and otherwise 0 or -1. So y - s / 10 is the next digit or 10 more, and in both cases
+/// may be a tenth less. Two neurons subtract 10 if the value is 9.9 or more. The result is z, and the digit e with the
+/// largest 2 e z - e^2 is the closest to z.
 struct ByHand : Layer<ByHand> {
   static constexpr Index first = 23, length = 34;          // first place that predicts the answer; the row's length
   Parameter one = number(1), step = number(1);             // the model represents a digit e by one and by e times step
-  Parameter ahead = number(56.73), aside = number(69.31);  // a query that looks 10.31 places back; longer is sharper
+  Parameter ahead = number(56.73), aside = number(69.31);  // query that looks 10.31 places back; longer means sharper
   Parameter total = number(2.2);                           // the values' factor: the sum of weights 1 + 1 + 0.1 + 0.1
   Parameter tenth = number(0.1);                           // the share of s that is subtracted
   Parameter above = number(9), from = number(9.9);         // the thresholds of the two neurons

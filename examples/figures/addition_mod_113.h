@@ -44,7 +44,7 @@ inline mote::Tensor loss_of(const mote::Tensor& z, const mote::IntArray& right) 
   return mean(log(1 + sum(exp(masked_fill(ahead, embedding(eye(z.size(1)), right) > 0.5, -INFINITY)), {1})));
 }
 
-/// All pairs [p p, 3] in a random order, and their sums. grid[a p + b] is the place of (a, b) in this order.
+/// All pairs [p^2, 3] in a random order, and their sums. grid[a p + b] is the place of (a, b) in this order.
 struct Pairs {
   mote::IntArray ids, sums, grid;
   explicit Pairs(const mote::Generator& random, mote::Index p = ::p) : ids({p * p, 3}), sums({p * p}), grid({p * p}) {
@@ -58,8 +58,9 @@ struct Pairs {
   }
 };
 
-/// The share of a neuron's variance over all pairs, [p, p], that its best frequency has in waves of a, of b and their
-/// products.
+/// The largest share of a neuron's variance that a single frequency explains. `neuron` has the values of the neuron
+/// for all pairs of a and b, [p, p], and `basis` is fourier_basis(p). A frequency explains the waves of a, the waves
+/// of b, and the products of both that have this frequency.
 inline double purity(const mote::Tensor& neuron, const mote::Tensor& basis) {
   using namespace mote;
   const Tensor coefficient = matmul(matmul(basis, neuron), transpose(basis, 0, 1));

@@ -1,6 +1,6 @@
 // The geometry of superposition (Elhage et al., "Toy Models of Superposition"). How much of 20 dimensions does each of
-// 100 equal features get? A feature may have one of its own, share one with its opposite (1/2), or be in a triangle
-// (2/3).
+// 100 equal features get? A feature may have a dimension of its own (1), share one dimension with its opposite (1/2),
+// or share two dimensions with two other features in a triangle (2/3).
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ using namespace mote;
 namespace {
 constexpr Index features = 100, dims = 20, rarities = 12, seeds = 3, rows = 128, steps = 6'000;
 
-/// Trains the models x' = relu(W^T W x + b) on their error, as in superposition.cpp. Returns W [rarities, seeds,
+/// Trains the models x' = relu(W^T W x + b) to reconstruct x, as in superposition.cpp. Returns W [rarities, seeds,
 /// features, dims].
 Tensor trained(const Tensor& chance) {
   const Generator random(1);

@@ -11,8 +11,8 @@
 #include "train/tasks/task.h"
 #include "train/train.h"
 
-/// Trains by AdamW in batches of 32. The learning rate warms up for 80 steps and falls to a tenth in the end.
-/// each(step) runs before every step.
+/// Trains a model with AdamW in batches of 32. The learning rate warms up for 80 steps and falls to a tenth in the
+/// end. each(step) runs before every step.
 inline void train(const mote::GPT& model, const mote::Task& task, int steps, double decay,
                   const mote::Generator& random, const std::function<void(int)>& each = {}) {
   mote::AdamW optimizer(mote::decay_groups(model, decay), {});
@@ -35,5 +35,6 @@ inline double percent_right(const mote::GPT& model, const mote::Batch& batch) {
   return 100 * number(sum(right) / sum(asked));
 }
 
-/// The name of a layer's attention, "transformer.h.1.attn". The name of a value inside it may be appended.
+/// The name of a layer's attention, such as "transformer.h.1.attn". With " heads" or " weights" appended, the name is
+/// that of a value inside the attention.
 inline std::string attention_name(mote::Index layer) { return "transformer.h." + std::to_string(layer) + ".attn"; }

@@ -1,5 +1,5 @@
-// Grokking, taken apart (Nanda et al. 2023). A block first memorizes a + b mod 113 and later finds the rule, by waves.
-// --quick stops after the memorizing.
+// Grokking, taken apart (Nanda et al. 2023). A transformer block first memorizes a + b mod 113, and later finds a rule
+// that consists of waves. With --quick, the program stops after the memorizing.
 #include <chrono>
 
 #include "examples/figures/addition_mod_113.h"

@@ -1,5 +1,5 @@
-// Grokking by six methods: how soon does a block that has memorized a + b mod p find the rule, with each way said to
-// hasten it?
+// Grokking by six methods: how soon does a transformer block that has memorized a + b mod p find the rule? Five of the
+// methods are said to make it find the rule sooner.
 #include <memory>
 
 #include "examples/figures/addition_mod_113.h"
@@ -8,8 +8,8 @@
 
 using namespace mote;
 namespace {
-/// A way to train, with the learning rate and weight decay that found the rule soonest for seeds 11 to 13, of 17 to 20
-/// pairs.
+/// A method of training, with its learning rate and weight decay. Of 17 to 20 combinations of both, this one found the
+/// rule soonest for seeds 11 to 13.
 struct Method {
   std::string name = {};
   double rate = 0, decay = 0;
@@ -38,8 +38,8 @@ void turn(const std::vector<Parameter>& weights) {
   for (const Parameter& w : weights)
     w.set_grad(w.grad() - w.value() * (sum(w.value() * w.grad()) / sum(w.value() * w.value())));
 }
-/// StableMax (Prieto et al. 2025): cross-entropy in which s(z) = 1 + z, or 1 / (1 - z) below 0, takes the place of
-/// e^z.
+/// StableMax (Prieto et al. 2025): cross-entropy with s(z) in place of e^z. s(z) is 1 + z for z >= 0 and 1 / (1 - z)
+/// for z < 0.
 Tensor stable_loss(const Tensor& z, const IntArray& right) {
   const Tensor s = relu(z) + 1 / (1 + relu(-z));
   return mean(log(sum(s, {1})) - log(squeeze(gather(s, 1, right.reshape({-1, 1})), 1)));

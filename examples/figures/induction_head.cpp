@@ -1,6 +1,6 @@
-// When does an induction head appear, and which head is it? Prints its score during training, with two layers and with
-// one. At the end the output of each head is replaced by its output on another row (patching). This shows which head
-// carries the letter that followed the same letter before.
+// When does an induction head appear, and which head is it? Prints the largest induction score of a head during
+// training, for a model with two layers and for one with one layer. At the end the output of each head is replaced by
+// its output on another row (patching). This shows which head carries the letter that followed the same letter before.
 #include "engine/engine.h"
 #include "examples/figures/figure.h"
 #include "nn/head_pictures.h"
@@ -23,9 +23,9 @@ std::pair<double, Index> best(const GPT& model, const Batch& batch) {
   return {found->induction, found - all.begin()};
 }
 
-/// For each head, the share of the difference between two rows that it carries, [layers, heads]. The row a b ... l a b
-/// c d e f goes on with g. In the other row the first g is a z, so it goes on with z. A head is patched with its
-/// output on the other row.
+/// For each head, the share of the difference between two rows that this head carries, [layers, heads]. The first row,
+/// a b ... l a b c d e f, continues with g. In the other row, z replaces the first g, so that row continues with z. To
+/// measure a head, its output on the first row is replaced by its output on the other row.
 Tensor carried(const GPT& model) {
   IntArray row({1, 18}), other({1, 18});
   for (Index t = 0; t < 18; ++t) row.mutate()[t] = other.mutate()[t] = t % 12;

@@ -17,9 +17,10 @@ inline void add(Numbers& x, double factor, const Numbers& y) {
 }
 
 /// Minimizes loss() over these weights, in at most `steps` steps along -H gradient. H estimates the inverse Hessian
-/// from past steps and their changes of the gradient, at most as many as there are weights (Nocedal and Wright 2006,
-/// algorithm 7.4). The length of a step is bisected or doubled until the loss falls enough and its slope is a tenth
-/// less steep (weak Wolfe conditions). Ends early if rounding hides lower losses.
+/// from past steps and the changes of the gradient in these steps. The number of past steps that are kept is at most
+/// the number of weights (Nocedal and Wright 2006, algorithm 7.4). The length of a step is bisected or doubled until
+/// the loss has fallen enough and its slope is a tenth less steep (weak Wolfe conditions). Ends early if no step
+/// lowers the loss, because rounding hides lower losses.
 inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::function<mote::Tensor()>& loss, int steps) {
   const auto numbers = [&](const auto& array_of) {
     Numbers all;

@@ -1,5 +1,5 @@
-// Length generalization: a model learns from at most 20 symbols and is asked for up to 100. `plain` is a usual model
-// beside it.
+// Length generalization: a model learns from at most 20 symbols and is asked for up to 100. With `plain`, the program
+// trains a usual model instead, for comparison.
 #include "examples/figures/lengths.h"
 
 #include "examples/figures/record.h"
@@ -13,11 +13,11 @@ const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000, 4000},
                             {"copy", 128, 20, 100, 64, 1000, 4000},
                             {"sort", 128, 20, 100, 128, 4000, 4000}};
 
-/// One transformer block without positions. In place of positions, its four heads see only symbols whose place is -1,
-/// 0, 1 and 2 ahead ("position coupling", Cho et al. 2024), wherever these symbols are in the row. So the length of
-/// the row makes no difference. For sorting, one head sees the question, and its scores grow with the log of the
-/// length, so that its attention stays sharp in longer rows. With `plain`, three blocks with rotary positions see all
-/// symbols.
+/// One transformer block without positions. Instead, each symbol has a place ("position coupling", Cho et al. 2024).
+/// Each of the four heads sees only the symbols at one offset from the query's place (-1, 0, 1 or 2), wherever these
+/// symbols are in the row. So the length of the row makes no difference. For sorting, one head sees the question, and
+/// its scores grow with the log of the length, so that its attention stays sharp in longer rows. With `plain`, three
+/// blocks with rotary positions see all symbols.
 struct Reader : Layer<Reader> {
   const Problem& problem;
   const bool plain;
@@ -65,7 +65,8 @@ struct Reader : Layer<Reader> {
   void visit(Visitor& v) override { v("symbols", symbols), v("h", h), v("norm", norm), v("head", head); }
 };
 
-/// The percentage of 200 answers of this length with every symbol right, each predicted after the right ones.
+/// The percentage of 200 answers of length n in which every symbol is predicted right. Each symbol is predicted from
+/// the right symbols before it.
 double right(Reader& model, Index n, const Generator& random) {
   const NoGrad no_grad;
   double all = 0;

@@ -14,15 +14,15 @@ struct Problem {
   bool sorts() const { return name == "sort"; }
   bool adds() const { return name == "addition"; }
 };
-/// A question, "=" and its answer. Each id has the place that it belongs to, and the target to predict there (-1:
-/// none).
+/// A question, "=" and its answer. Each id has a place, and a target that the model predicts at this id (-1: none).
 struct Row {
   std::vector<mote::Index> ids, places, targets;
 };
 
-/// n different symbols from a range of symbols, whose size and middle are drawn, so that some are close. With
-/// `anywhere` the range has all symbols. Near the first and the last symbol the range is moved inwards. Otherwise the
-/// first and the last symbols would be so rare that nearly all mistakes are made at them.
+/// Draws n different symbols from a range of symbols. The size and the middle of the range are random, so the symbols
+/// of some rows are close together. With `anywhere` the range has all symbols. A range that would reach beyond the
+/// first or the last symbol is moved inwards. If it were cut instead, the first and the last symbols would be so rare
+/// that nearly all mistakes would be made at them.
 inline std::vector<mote::Index> different(mote::Index symbols, mote::Index n, bool anywhere,
                                           const mote::Generator& random) {
   const mote::Index range = anywhere ? symbols : mote::random_ids(1, n, symbols + 1, random)[0];

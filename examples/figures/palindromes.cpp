@@ -1,6 +1,6 @@
 // What does taking a head out (ablation) mean? If 0 replaces its output, later layers also miss the part of the output
-// that is the same in every row. So a head may look essential although it always says the same. If its mean replaces
-// the output, only what it says of this row is missing.
+// that is the same in every row. So a head may look essential although its output is the same for every row. If the
+// mean of its outputs replaces the output, only the part that depends on the row is missing.
 #include "engine/engine.h"
 #include "examples/figures/figure.h"
 #include "train/tasks/answer_task.h"

@@ -5,7 +5,8 @@
 
 #include "models/gpt.h"
 
-/// The part that is different: nothing (all), a part of the training (adamw to ramp), or a part of the model.
+/// The part that is changed, which is a part of the training (adamw to ramp) or of the model (tied to soft_cap). With
+/// `all`, nothing is changed.
 enum class Part {
   all,
   adamw,           ///< AdamW in place of Muon, for all weights
@@ -32,7 +33,8 @@ constexpr auto words(Part) {
                            {Part::soft_cap, "soft_cap"}});
 }
 
-/// The forward pass of a GPT, layer by layer. It is bit for bit GPT's own except for one part.
+/// The forward pass of a GPT, layer by layer. Its results are bit for bit those of GPT's own forward pass, except for
+/// the changed part.
 struct TextModel : mote::Layer<TextModel> {
   const Part part;
   mote::GPT gpt;

@@ -1,5 +1,5 @@
-// Whether a training on `modular_addition` finds waves (Nanda et al. 2023). Prints for each checkpoint of a run how
-// uneven the frequencies of its number embeddings are, and how many sums it gets right.
+// Whether a training on `modular_addition` finds waves (Nanda et al. 2023). For each checkpoint of a run, prints how
+// uneven the frequencies of the number embeddings are, and how many sums the model gets right.
 #include <iostream>
 #include <map>
 

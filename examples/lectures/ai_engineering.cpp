@@ -1,5 +1,5 @@
 // "AI engineering from scratch", lesson 33: the shape contract, the causality check, the training on repeated tokens,
-// and what a head looks at with 4 and with 8 heads. `ai_engineering loss.svg` also draws the losses.
+// and what the heads attend to in models with 4 and with 8 heads. `ai_engineering loss.svg` also draws the losses.
 #include <cmath>
 #include <iostream>
 #include <numeric>
@@ -37,7 +37,7 @@ std::vector<double> train(const TinyAttentionLM& model, const DemoConfig& c) {
   return losses;
 }
 
-/// The demo: prints the curve and the heatmap of the first head, and returns the losses.
+/// Runs the lesson's demo. Prints the curve of the losses and the heatmap of the first head, and returns the losses.
 std::vector<double> demo(const DemoConfig& c) {
   const Generator random(c.seed);
   const MultiHeadSelfAttention attn(c.d_model, c.n_heads, c.seq_len, random);

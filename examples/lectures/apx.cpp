@@ -1,5 +1,5 @@
 // ApX Machine Learning's page on multi-head attention: the shapes in each step of its example (8 heads, input (32,
-// 100, 512)), the cost of eight heads beside one, and its mask, in which 0 blocks.
+// 100, 512)), the cost of eight heads compared with one, and the page's mask, in which 0 blocks.
 #include <iostream>
 
 #include "engine/engine.h"

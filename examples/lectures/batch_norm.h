@@ -6,8 +6,9 @@
 
 namespace mote {
 
-/// gamma (x - mean) / sqrt(var + 1e-5) + beta, over all axes but the last: x [..., features] -> [..., features]. In
-/// evaluation, mean and var are running averages, 0.9 of the old average plus 0.1 of the batch.
+/// gamma (x - mean) / sqrt(var + 1e-5) + beta: x [..., features] -> [..., features]. In training, mean and var are the
+/// mean and variance of each feature over all other axes of x. In evaluation, mean and var are running averages. Each
+/// training batch changes a running average to 0.9 of its old value plus 0.1 of the batch's value.
 struct LectureBatchNorm {
   Parameter gamma, beta;
   Array running_mean, running_var;

@@ -27,7 +27,7 @@ struct Story {
         tokenizer(load_gpt2_tokenizer(folder + "/gpt2-vocab.json", folder + "/gpt2-merges.txt")) {}
   std::vector<Index> encode(std::string_view part) const { return tokenizer->encode(part, SpecialText::allow); }
   std::string decode(const std::vector<Index>& ids) const { return tokenizer->decode(ids); }
-  /// One row of ids: [1, T].
+  /// The ids of `part` as one row, [1, T].
   IntArray row(std::string_view part) const {
     const std::vector<Index> ids = encode(part);
     return IntArray({1, std::ssize(ids)}, ids);
@@ -35,7 +35,7 @@ struct Story {
 };
 
 /// The book's GPTDatasetV1: pieces of max_length tokens, which begin `stride` tokens apart. The targets are the same
-/// pieces one token further.
+/// pieces, shifted by one token.
 struct Pieces {
   IntArray inputs, targets;  ///< [pieces, max_length]
 
@@ -61,7 +61,7 @@ struct Config {
   double drop_rate = 0.1;
 };
 
-/// Attention and a feed-forward layer, each with a norm before it, dropout behind it and a residual connection: [B, T,
+/// Attention and a feed-forward layer, each with a norm before it, dropout after it and a residual connection: [B, T,
 /// emb_dim] -> [B, T, emb_dim].
 struct TransformerBlock : Layer<TransformerBlock> {
   MultiHeadAttention att;
@@ -164,7 +164,8 @@ inline double calc_loss_loader(const GPTModel& model, const Pieces& pieces, cons
   return total / static_cast<double>(batches);
 }
 
-/// The losses on up to `batches` batches as text: "Train loss 9.781, Val loss 9.933".
+/// The mean training and validation losses over up to `batches` batches each, as text such as "Train loss 9.781, Val
+/// loss 9.933".
 inline std::string evaluate_model(GPTModel& model, const Loaders& data, Index batches) {
   model.eval();
   const double train = calc_loss_loader(model, data.train, data.train_loader, batches);

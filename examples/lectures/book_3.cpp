@@ -70,7 +70,8 @@ void with_weights(Lines& line) {
   line.text(plain(attention(matmul(inputs, W_query), keys, values)));  // SelfAttention_v1
 }
 
-/// The causal mask in three ways: zeros and a new sum, -infinity before softmax, and with dropout.
+/// The causal mask in three ways: zeros after softmax with each row divided by its new sum, -infinity before softmax,
+/// and the second way with dropout.
 void masks(Lines& line) {
   const Tensor inputs = sentence();
   const Generator random(789);

@@ -12,7 +12,8 @@ namespace book = tutorials::book;
 
 namespace {
 
-/// The forward pass of the class in the page's eleven steps, with the shape and the first numbers of each.
+/// Runs the forward pass of MultiHeadAttention in the page's eleven steps. Prints the shape and the first numbers of
+/// each result.
 void eleven_steps(const book::MultiHeadAttention& mha, const Tensor& x) {
   int n = 0;
   const auto step = [&](const char* what, const Tensor& y) {

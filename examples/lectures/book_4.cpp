@@ -37,7 +37,7 @@ void norms(Lines& line) {
   line.text("Variance:\n " + plain(var(out_ln, -1, 0, true)));
 }
 
-/// Five layers, whose gradients vanish unless each output is added to its input.
+/// Prints the gradients of five layers. The gradients vanish unless the input of each layer is added to its output.
 void shortcuts(Lines& line) {
   for (const bool use_shortcut : {false, true}) {
     const Generator random(123);

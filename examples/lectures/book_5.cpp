@@ -119,7 +119,7 @@ void temperature_and_top_k(Lines& line) {
   line(plain(softmax(new_logits, 0)));
 }
 
-/// The book's generate() with a temperature and the k likeliest tokens.
+/// The book's generate(), which samples from the `top_k` likeliest tokens with a temperature.
 IntArray generate(const book::GPTModel& model, IntArray ids, Index count, double temperature, Index top_k,
                   const Generator& random) {
   const NoGrad no_grad;

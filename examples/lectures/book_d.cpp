@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
     const Index warmup = steps / 5;
     line(std::to_string(warmup));
 
-    // Before this, the notebook goes through the data twice for 15 epochs, only to show learning rates. Its next cell
-    // uses the last batch.
+    // Here the notebook iterates over the batches for 15 epochs, twice, only to show learning rates. Its next cell
+    // uses the last batch of these 30 epochs.
     std::vector<Index> last;
     for (Index epoch = 0; epoch < 2 * epochs_in_all; ++epoch)
       for (const std::vector<Index>& rows : data.train_loader) last = rows;

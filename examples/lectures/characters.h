@@ -32,11 +32,11 @@ struct Characters {
   }
 };
 
-/// Random pieces of a text. x is [batch, length], and y has the same pieces one character further.
+/// Random pieces of a text. `x` is [batch, length], and `y` has the same pieces, shifted by one character.
 struct Pieces {
   IntArray x, y;
 
-  /// Draws the beginning of each piece.
+  /// Draws the positions at which the pieces begin.
   Pieces(const std::vector<Index>& data, Index batch, Index length, const Generator& random) {
     std::vector<IntArray> inputs, targets;
     for (const Index from : randint(0, std::ssize(data) - length, {batch}, random).to_vector()) {

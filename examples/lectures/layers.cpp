@@ -6,8 +6,8 @@ using namespace mote;
 
 namespace {
 
-/// Prints y, and the gradients of x and of some weights. The loss is a sum in which each element of y has another
-/// factor.
+/// Prints y, and the gradients of x and of some weights. The loss is a weighted sum of the elements of y, in which
+/// each element has a different weight.
 void show(const Tensor& y, Tensor x, const std::vector<Parameter>& weights, Lines& line) {
   line.text(plain(y));
   sum(y * reshape(linspace(0, 1, y.numel()), y.shape())).backward();

@@ -1,5 +1,5 @@
-// What the lectures share: Lines, which prints each computed line beside the published one; values as Python prints
-// them; and how a lecture reads its data.
+// The functions that the lectures share. Lines prints each computed line beside the published one. Others print values
+// as Python does, or read the data of a lecture.
 #pragma once
 
 #include <charconv>
@@ -24,13 +24,13 @@ namespace mote {
 namespace detail {
 /// The number that a text begins with.
 struct PrintedNumber {
-  std::size_t length = 0;  ///< characters; 0 where no number begins
+  std::size_t length = 0;  ///< number of characters; 0 if the text does not begin with a number
   double value = 0;
-  double allowed = 0;  ///< largest difference from a number that is the same to rounding
+  double allowed = 0;  ///< largest difference from another number that still counts as equal to rounding
 };
 
 /// Reads the number that a text begins with. A whole number allows no difference, because it has no digits to round.
-/// "2." is PyTorch's form of 2.0000.
+/// "2." is read as 2.0000, because PyTorch prints 2.0000 as "2.".
 inline PrintedNumber number_at(std::string_view text) {
   const auto digits_from = [&](std::size_t at) {
     while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
@@ -69,10 +69,10 @@ inline PrintedNumber number_at(std::string_view text) {
 }
 }  // namespace detail
 
-/// Compares a computed line with the published one. "equal": every character is equal. "to rounding": the text between
-/// the numbers is equal except for spaces, and each number is within one unit of its last published digit. If more
-/// digits were published than a float has, each number is within four units in a float's last place. "differs":
-/// anything else.
+/// Compares a computed line with the published one and returns a verdict. "equal" means that every character is equal.
+/// "to rounding" means that the text between the numbers is equal except for spaces, and that each number is within
+/// one unit of its last published digit. If more digits were published than a float has, each number must be within
+/// four units in a float's last place. "differs" means anything else.
 inline std::string compare_lines(std::string_view computed, std::string_view published) {
   if (computed == published) return "equal";
   const auto skip_spaces = [](std::string_view& text) {
@@ -110,8 +110,8 @@ class Lines {
     std::printf("%-45s %-45s\n", "computed", "published");
   }
 
-  /// Prints what a program has computed beside the next published line, and whether they are equal. Lines that are
-  /// longer than a column stand below each other.
+  /// Prints a computed line beside the next published line, with the verdict of compare_lines(). Lines that are longer
+  /// than a column are printed below each other.
   void operator()(const std::string& computed) {
     check(at_ < published_.size(), "nothing more was published; computed is: ", computed);
     const std::string& published = published_[at_++];
@@ -128,15 +128,16 @@ class Lines {
     std::fflush(stdout);
   }
 
-  /// Does the same for each line of a text that is not empty.
+  /// Does the same for each non-empty line of a computed text.
   void text(const std::string& computed) {
     std::istringstream lines(computed);
     for (std::string line; std::getline(lines, line);)
       if (!line.empty()) (*this)(line);
   }
 
-  /// Prints how many lines are equal. Returns the exit code. It is 0 if `known_to_differ` lines differ and no line is
-  /// left that was not computed. With `all` = false, lines may be left.
+  /// Prints how many lines are equal, and returns the exit code of the program. The exit code is 0 if exactly
+  /// `known_to_differ` lines differ and all published lines were computed. With `all` = false, published lines may be
+  /// left.
   int summary(bool all = true, int known_to_differ = 0) const {
     const std::size_t left = published_.size() - at_;
     std::printf("\n%zu lines: %d equal, %d to rounding, %d differ; %zu not computed\n", published_.size(), of("equal"),
@@ -183,7 +184,8 @@ inline std::string repr(double x) {
 }
 inline std::string repr(float x) { return repr(static_cast<double>(x)); }
 
-/// read_words() for a lecture whose first word, the place of its data, must be given. Errors: this word is missing.
+/// Reads the words of the command line as read_words() does. The first word is the path of the lecture's data. Errors:
+/// the first word is missing.
 template <class... Values>
 void read_data_words(int argc, char** argv, const std::string& usage, std::string& place, Values&... values) {
   read_words(argc, argv, usage, place, values...);
@@ -198,7 +200,8 @@ std::vector<L> module_list(Index count, const Arguments&... arguments) {
   return layers;
 }
 
-/// The contents of a file that a lecture reads. Errors: the file has another size than the lecture's.
+/// The contents of a file that a lecture reads. Errors: the file does not have `size` bytes, as the lecture's file
+/// has.
 inline std::string lecture_file(const std::string& path, std::size_t size) {
   std::string text = read_file(path, 1 << 30);
   check(text.size() == size, path, " has ", text.size(), " bytes; the lecture's has ", size);

@@ -1,5 +1,6 @@
-// "LLM from scratch 1.3, Multi Head Self Attention": the shapes that its class prints, a check that three heads are
-// three attentions side by side, and the weights of all heads, without and with the mask that its code comments out.
+// "LLM from scratch 1.3, Multi Head Self Attention": the shapes that the page's class prints, a check that three heads
+// are three attentions side by side, and the attention weights of all heads. The weights are printed without the mask
+// and with the mask, which is commented out in the page's code.
 #include <iostream>
 
 #include "engine/engine.h"

@@ -1,5 +1,5 @@
-// Part 1 of makemore: bigrams of names. They are counted, which gives probabilities and names. Then one layer learns
-// them.
+// Part 1 of makemore: bigrams of names. The counts of the bigrams give probabilities, from which names are drawn. Then
+// one layer learns such probabilities by gradient descent.
 #include "examples/lectures/names.h"
 
 using namespace mote;
@@ -33,7 +33,7 @@ std::string name(const Tensor& P, const Generator& g) {
   return out;
 }
 
-/// The notebook's generator, with its seed set anew as at the beginning of a cell.
+/// The notebook's generator, with its seed set again, as at the beginning of a cell of the notebook.
 Generator lecture_stream() {
   const Generator g(2147483647);
   g.set_build({.version = 113});  // the notebook is of 2022 and draws as PyTorch 1.13 does

@@ -32,7 +32,7 @@ struct Model {
     mlp_fc1 = drawn(4 * n_embd, n_embd, random);
     mlp_fc2 = drawn(n_embd, 4 * n_embd, random);
   }
-  /// ids of T tokens -> logits [T, V] of the next one.
+  /// The ids of T tokens -> the logits [T, V] of the token that follows each of them.
   Tensor logits(const std::vector<Index>& ids) const {
     const Index length = std::ssize(ids);
     Tensor x = rmsnorm(embedding(wte, IntArray({1, length}, ids)) + embedding(wpe, int_arange(length)));

@@ -12,7 +12,7 @@
 
 namespace mote {
 
-/// '.' is 0, the letters are 1 to 26.
+/// The id of a character: 0 for '.', 1 to 26 for the letters.
 inline Index id_of(char c) { return c == '.' ? 0 : c - 'a' + 1; }
 inline char letter(Index id) { return id == 0 ? '.' : static_cast<char>('a' + id - 1); }
 
@@ -23,8 +23,8 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The letters y [N] of all words, each with the `block` letters before it, x [N, block]. '.' marks the end of a word,
-/// and fills x where there are fewer letters before.
+/// The letters y [N] of all words, each with the `block` letters before it, x [N, block]. '.' marks the end of a word.
+/// If fewer than `block` letters are before a letter, its context begins with '.' instead.
 struct Contexts {
   IntArray x, y;
 
@@ -61,7 +61,8 @@ struct SplitNames {
   }
 };
 
-/// A new name, drawn letter by letter. logits(context) has the logits of the letter that follows a context [1, block].
+/// Draws a new name, letter by letter. logits(context) must return the logits of the letter that follows a context [1,
+/// block].
 template <class Logits>
 std::string new_name(Index block, const Generator& random, const Logits& logits) {
   const NoGrad no_grad;
@@ -76,7 +77,7 @@ std::string new_name(Index block, const Generator& random, const Logits& logits)
   return name;
 }
 
-/// "  10000/ 200000: 2.0322", as the lectures print a step.
+/// The line that the lectures print for a step, such as "  10000/ 200000: 2.0322".
 inline std::string progress(Index step, const Tensor& loss) {
   const std::string text = std::to_string(step);
   return std::string(7 - text.size(), ' ') + text + "/ 200000: " + fixed_text(static_cast<double>(loss.item()), 4);

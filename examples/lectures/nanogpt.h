@@ -13,7 +13,7 @@ namespace mote {
 
 /// A run with nanoGPT's settings for a CPU: 4 layers, 4 heads, width 128, block 64, batch 12, 2,000 steps. The lecture
 /// `nanogpt` compares the lines of the run with the published lines, and the page that trains a model (examples/page)
-/// shows them.
+/// shows the lines of the run.
 class NanoGPTRun {
  public:
   static constexpr Index block_size = 64, batch_size = 12, max_iters = 2000;

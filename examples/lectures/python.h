@@ -1,4 +1,5 @@
-// Python's random and NumPy's legacy generator, on mote's Mersenne Twister; lists as Python prints them.
+// Python's random module and NumPy's legacy generator, built on mote's Mersenne Twister. Also texts and lists as
+// Python prints them.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +56,8 @@ class PythonRandom {
   double random() { return detail::unit_of_two_words(words_); }
   /// random.uniform(low, high).
   double uniform(double low, double high) { return low + (high - low) * random(); }
-  /// random.gauss(mean, std): normal values, two at a time by Box and Muller.
+  /// random.gauss(mean, std). The method of Box and Muller makes two normal values at a time, so the other one is kept
+  /// for the next call.
   double gauss(double mean, double std) {
     double z = 0;
     if (kept_) {
@@ -77,8 +79,8 @@ class PythonRandom {
     const auto at = std::upper_bound(sums.begin(), sums.end() - 1, random() * total);
     return static_cast<std::size_t>(at - sums.begin());
   }
-  /// A random integer from 0 to n - 1, for n up to 2^32 - 1. It is as many high bits of a word as n has, drawn again
-  /// if the integer is too large.
+  /// A random integer from 0 to n - 1, for n up to 2^32 - 1. The integer is made of as many high bits of a random word
+  /// as n has bits. If the integer is not below n, another word is drawn.
   std::uint32_t below(std::uint32_t n) {
     const int bits = static_cast<int>(std::bit_width(n));
     std::uint32_t x = n;
@@ -101,7 +103,8 @@ class NumpyRandom {
  public:
   explicit NumpyRandom(std::uint32_t seed) : words_(seed) {}
 
-  /// A standard normal value, two at a time by Marsaglia's polar method.
+  /// A standard normal value. Marsaglia's polar method makes two at a time, so the other one is kept for the next
+  /// call.
   double normal() {
     if (kept_) {
       const double z = *kept_;
@@ -118,8 +121,8 @@ class NumpyRandom {
     kept_ = scale * x;
     return scale * y;
   }
-  /// numpy.random.shuffle. A random index is as many low bits of a word as the index needs, drawn again if it is too
-  /// large.
+  /// numpy.random.shuffle. A random index is made of as many low bits of a random word as the largest allowed index
+  /// has bits. If the index is too large, another word is drawn.
   template <class T>
   void shuffle(std::vector<T>& x) {
     for (std::size_t i = x.size(); i-- > 1;) {

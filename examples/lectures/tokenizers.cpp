@@ -12,7 +12,7 @@ namespace {
 
 /// minbpe's BasicTokenizer. In each step the most frequent pair becomes a token. If several pairs are equally
 /// frequent, the one that stands first in the text is taken. mote's own train_tokenizer() first cuts a text into
-/// pieces, and then takes the pair with the lowest ids.
+/// pieces. Of equally frequent pairs, it takes the one with the lowest ids.
 class BasicTokenizer {
  public:
   void train(const std::string& text, Index vocab_size) {

@@ -1,4 +1,4 @@
-// What the tutorials on attention share: claims, and the cost of attention.
+// The functions that the tutorials on attention share: claims, and the cost of attention.
 #pragma once
 
 #include "examples/lectures/lecture.h"

@@ -1,5 +1,5 @@
-// Lesson 1. An autograd engine by hand. Each number remembers the numbers it was made of, so that gradients can find
-// their way back.
+// Lesson 1. An autograd engine by hand. Each number remembers the numbers it was computed from, so that gradients can
+// be sent back to them.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -10,12 +10,12 @@
 #include "examples/lessons/lesson.h"
 
 namespace {
-/// A number that remembers which numbers it was made of, and how fast it changes with each of them. A number that was
-/// made of no others is called a leaf. All numbers, each with the numbers it was made of, are called the graph.
+/// A number that remembers its inputs, the numbers it was computed from, and its slope with respect to each input. A
+/// number without inputs is called a leaf. All numbers together with their inputs are called the graph.
 struct Value {
   struct Input {
     std::shared_ptr<Value> value;
-    double slope;  ///< d(this) / d(value): how many times as fast as `value` this number changes
+    double slope;  ///< d(this) / d(value): if `value` grows by a small h, this number grows by slope * h
   };
   double data;
   std::vector<Input> made_of;
@@ -31,14 +31,15 @@ Number operator+(const Number& a, const Number& b) { return number(a->data + b->
 /// a * b grows by b if a grows by 1, since (a + 1) * b = a * b + b. Likewise a * b grows by a if b grows by 1.
 Number operator*(const Number& a, const Number& b) { return number(a->data * b->data, {{a, b->data}, {b, a->data}}); }
 
-/// Sends the gradient of y back by the chain rule. If the result grows y.grad times as fast as y, and y grows `slope`
-/// times as fast as x, then through y the result grows y.grad * slope times as fast as x. This is added to x->grad,
-/// because x may also reach the result on ways that do not pass through y.
+/// Sends the gradient of y back to each input x of y by the chain rule. The result has the slope y->grad with respect
+/// to y, and y has the slope `slope` with respect to x. So along the path through y, the result has the slope
+/// y->grad * slope with respect to x. This product is added to x->grad, because there may be other paths from x to the
+/// result, which do not pass through y.
 void send_back(const Number& y) {
   for (const auto& [x, slope] : y->made_of) x->grad += y->grad * slope;
 }
 
-/// A way to send gradients back that seems natural and is wrong. Each visit to x sends on all of x->grad, also the
+/// A way to send gradients back that seems natural but is wrong. Each visit to x sends on all of x->grad, even the
 /// part that an earlier visit to x has already sent on.
 void recursion(const Number& y) {
   for (const auto& [x, slope] : y->made_of) {
@@ -47,15 +48,15 @@ void recursion(const Number& y) {
   }
 }
 
-/// Appends y and all numbers that y was made of to `order`, each once. Every number stands behind the numbers that it
-/// was made of, so y comes last. This is called a topological order.
+/// Appends y and all numbers that y depends on to `order`, each once. Every number comes after its inputs, so y comes
+/// last. This is called a topological order.
 void collect(const Number& y, std::vector<Number>& order) {
   if (std::find(order.begin(), order.end(), y) != order.end()) return;
   for (const auto& input : y->made_of) collect(input.value, order);
   order.push_back(y);
 }
 /// Computes the gradients of all numbers, from the last number to the first. When a number sends its gradient back,
-/// all numbers that were made of it have sent before. So its gradient is complete.
+/// all numbers that were computed from it have already sent theirs. So its gradient is complete.
 void backward(const Number& y) {
   std::vector<Number> order;
   collect(y, order);

@@ -56,9 +56,9 @@ void arrays(const char* file) {
   const Tensor total = sum(y * y);
   total.backward();
   if (file) write_file(file, graph_svg(total, seen.name(x, "x").name(shift, "shift").name(y, "y")));
-  // By hand: total = y_1^2 + y_2^2 + y_3^2 grows 2 y_i times as fast as y_i, and y_i grows as fast as x_i. So the
-  // gradient of x_i is 2 y_i. If the shift grows by 1, all three y_i grow by 1. So the gradient of the shift is
-  // 2 y_1 + 2 y_2 + 2 y_3. (y.array() is an Array: the numbers of y without their graph.)
+  // By hand: total = y_1^2 + y_2^2 + y_3^2 has the slope 2 y_i with respect to y_i, and y_i has the slope 1 with
+  // respect to x_i. So the gradient of x_i is 2 y_i. If the shift grows by 1, all three y_i grow by 1. So the gradient
+  // of the shift is 2 y_1 + 2 y_2 + 2 y_3. (y.array() is an Array: the numbers of y without their graph.)
   std::cout << "\n2. y = x + shift is " << y.array() << ". The gradients of y_1^2 + y_2^2 + y_3^2:\n"
             << "   x      " << x.grad() << "\n   shift  " << shift.grad() << "\n";
   claim(x.grad().to_vector() == std::vector<real>{4, 6, 8}, "every x_i has its own gradient, 2 y_i");
@@ -80,11 +80,12 @@ void added_up() {
       "   after zero_grad() and a third one: %g\n",
       once, twice, afresh);
   claim(twice == 2 * once, "gradients add up, over backward() as within it");
-  claim(afresh == once, "zero_grad() begins at nothing again");  // so each training step calls it: lesson 3
+  claim(afresh == once, "zero_grad() begins at nothing again");  // each training step calls it, see lesson 3
 }
 
-/// The expression in the README of micrograd, an autograd engine in Python. Where a line of that README computes both
-/// sides of an operator, each side gets a name here, because C++ leaves open which side is computed first.
+/// The expression in the README of micrograd, an autograd engine in Python. If a line of that README has an operator
+/// with computations on both sides, each side gets a name of its own here. The reason is that C++ does not say which
+/// side of an operator is computed first.
 Tensor famous(const Tensor& a, const Tensor& b) {
   Tensor c = a + b;
   const Tensor product = a * b;

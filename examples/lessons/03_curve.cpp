@@ -19,12 +19,13 @@ struct Curve {
   Tensor x, y;  // [129, 1] each: 129 points, one per row
 };
 
-/// The network has three layers: from x to 32 numbers, from 32 to 32 others, and from 32 to one number. Between two
-/// layers each number goes through tanh, which is bent like an S. Layers one after the other with such a bend between
-/// them are called an MLP, a "multi-layer perceptron".
+/// The network of this lesson has three layers: from x to 32 numbers, from 32 numbers to 32 others, and from 32
+/// numbers to one. Between two layers each number goes through tanh, whose curve is bent like an S. Layers one after
+/// the other with such a bend between them are called an MLP, a "multi-layer perceptron".
 MLP network() { return MLP({1, 32, 32, 1}, Generator(1), Activation::tanh); }
 
-/// A layer Linear(in, out) has a weight W_ik for each output i and each input k, and a bias b_i for each output:
+/// Prints a summary of the network, and computes its second layer by hand. A layer Linear(in, out) has a weight W_ik
+/// for each output i and each input k, and a bias b_i for each output:
 ///   y_i = W_i1 x_1 + W_i2 x_2 + ... + b_i
 /// Weights and biases together are called parameters. Parameters are the numbers that are learned, and begin as small
 /// random numbers.
@@ -32,7 +33,7 @@ void parts(const Curve& curve) {
   const MLP model = network();
   std::printf("%s\n", summary(model).c_str());
   const Linear& layer = model.layers[1];
-  const Tensor point = select(curve.x, 0, 40);    // of axis 0, the rows, number 40
+  const Tensor point = select(curve.x, 0, 40);    // row 40; axis 0 counts the rows
   const Tensor x = tanh(model.layers[0](point));  // 32 numbers, computed from this point
   const Tensor y = layer(x);                      // 32 others, computed from x
   // Tensor(layer.weight) is the value of a parameter as a tensor, to compute with. The sum over axis 1 adds up the
@@ -41,9 +42,10 @@ void parts(const Curve& curve) {
   claim(number(max(abs(y - by_hand))) < 1e-6, "a layer computes sums of its inputs, each times a weight, and a bias");
 }
 
-/// Training, all of it. The loss is one number for how wrong the predictions are. backward() computes the gradient of
-/// the loss for every parameter of the model. The optimizer was given the same parameters, and its step moves every
-/// parameter a little against the parameter's gradient, as lesson 1 moved a and b. Returns the losses of all steps.
+/// Trains the model, and this is all of the training. The loss is one number that says how wrong the predictions are.
+/// backward() computes the gradient of the loss for every parameter of the model. The optimizer was given the same
+/// parameters, and its step moves every parameter a little against the parameter's gradient, as lesson 1 moved a and
+/// b. Returns the losses of all steps.
 std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Optimizer& optimizer, const Curve& curve) {
   std::vector<double> losses;
   for (int step = 0; step <= 500; ++step) {
@@ -58,16 +60,16 @@ std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Opt
 
 /// The prediction of the same layers without tanh between them. Two such layers can do no more than one, because
 /// W2 (W1 x + b1) + b2 is (W2 W1) x + (W2 b1 + b2), which is again x times weights, plus biases. So all layers
-/// together are a straight line. tanh is the activation, a curve like an S from -1 to 1, and bends the lines between
-/// two layers. A sum of many bent lines can follow any curve.
+/// together are a straight line. tanh, which is called the activation, bends the lines between two layers. A sum of
+/// many bent lines can follow any curve.
 Tensor without_tanh(const MLP& model, const Tensor& x) {
   Tensor y = x;
   for (const Linear& layer : model.layers) y = layer(y);
   return y;
 }
 
-/// The loss of the best straight line, y = a x. The best a is where d/da of the sum of (a x - y)^2 is 0, so a = sum(x
-/// y) / sum(x^2). The line needs no bias, because the curve lies as much above 0 as below.
+/// The loss of the best straight line, y = a x. At the best a, the derivative of the sum of (a x - y)^2 with respect
+/// to a is 0, so a = sum(x y) / sum(x^2). The line needs no bias, because the curve lies as much above 0 as below.
 double best_line(const Curve& curve) {
   const Tensor xy = sum(curve.x * curve.y), xx = sum(curve.x * curve.x);
   return number(mse_loss(curve.x * (xy / xx), curve.y));
@@ -76,7 +78,7 @@ double best_line(const Curve& curve) {
 void fit_and_plot(const Curve& curve) {
   const MLP model = network(), straight = network();
   // all_parameters() lists a model's parameters by name. Adam is an optimizer that finds a step size for each
-  // parameter. It is lesson 14's AdamW without weight decay.
+  // parameter. Adam is lesson 14's AdamW without weight decay.
   Adam optimizer(all_parameters(model), {.lr = 1e-2}), other(all_parameters(straight), {.lr = 1e-2});
   const auto losses = train([&](const Tensor& x) { return model(x); }, optimizer, curve);
   const auto line = train([&](const Tensor& x) { return without_tanh(straight, x); }, other, curve);
@@ -99,8 +101,8 @@ void fit_and_plot(const Curve& curve) {
 /// Trains with three learning rates. SGD takes lesson 1's plain step: w becomes w - rate * gradient, with the same
 /// learning rate for all parameters. As an example take a single w and the loss (w - 3)^2, whose gradient is
 /// 2 (w - 3). Each step multiplies w - 3, the distance from the minimum, by 1 - 2 rate. With a tiny rate the distance
-/// hardly shrinks. With a rate above 1/2 every step jumps over the 3. With a rate of 1 or more w ends no nearer to the
-/// 3.
+/// hardly shrinks. With a rate above 1/2 every step jumps over the minimum. With a rate of 1 or more w comes no nearer
+/// to the minimum.
 void learning_rates(const Curve& curve) {
   std::printf("\nPlain steps. learning rate   loss before, after 3 and after 500 steps\n");
   std::vector<double> left;  // for each rate, the share of the first loss that is left
@@ -117,7 +119,7 @@ void learning_rates(const Curve& curve) {
 }
 
 void lesson() {
-  const Tensor x = reshape(arange(-1, 1.0001, 1.0 / 64), {-1, 1});  // -1: as many rows as there are numbers
+  const Tensor x = reshape(arange(-1, 1.0001, 1.0 / 64), {-1, 1});  // [129, 1]; -1 lets reshape count the rows
   const Curve curve{x, sin(x * std::numbers::pi)};
   parts(curve);
   fit_and_plot(curve);

@@ -18,7 +18,8 @@ struct Data {
   IntArray y;  // [300], the class of each point
 };
 
-/// Three arms that wind around the origin: class c at radius r stands at the angle 4 (c + r), with some noise.
+/// Three classes of points, in three arms that wind around the origin. In the arm of class c, the point at radius r
+/// has the angle 4 (c + r) plus some noise.
 Data spirals(const Generator& random) {
   Array x = Array::zeros({points, 2});
   IntArray y({points});
@@ -38,11 +39,12 @@ Data spirals(const Generator& random) {
 /// Softmax turns the scores into shares, which are above 0 and sum to 1:
 ///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3)
 /// The loss of a point is -log of the share of its own class. This loss is called cross-entropy. The loss is 0 for a
-/// share of 1, ln 3 for a share of a third, and more for a smaller share. Why the logarithm? A share is the probability
-/// that the model gives to a class. The probability of answering all points right is the product of the shares of
-/// their own classes. The logarithm of a product is a sum, so each point adds a loss of its own. And the slope of
-/// -log p is -1 / p, so the loss is steepest where the model was sure and wrong. The logarithm also undoes the e of
-/// softmax, so the gradient of the scores is simply p - y, where y is 1 for the right class and 0 for the others.
+/// share of 1, ln 3 for a share of a third, and more for a smaller share. Why the logarithm? A share is the
+/// probability that the model gives to a class. The probability of answering all points right is the product of the
+/// shares of their own classes. The logarithm of a product is a sum, so each point adds a loss of its own. And the
+/// slope of -log p is -1 / p, so the loss is steepest where the model was sure and wrong. The logarithm also undoes
+/// the exponential function of softmax. So the gradient of the scores is simply p - y, where y is 1 for the right
+/// class and 0 for the others.
 double loss_by_hand(const Tensor& scores, const IntArray& y) {
   const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;  // true keeps the axis: [300, 1]
   double loss = 0;
@@ -64,13 +66,13 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   // respect to s_j is e^s_j divided by the sum, which is p_j. The derivative of s_right is 1 if j is the right class,
   // else 0. So the gradient of a point's loss is p - y, and the gradient of the mean loss is (p - y) / points.
   const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [300, 3]; Tensor(y) makes a tensor of an Array
-  // The score s_ij = sum_k h_ik W2_jk + b2_j grows h_ik times as fast as W2_jk, W2_jk times as fast as h_ik, and as
-  // fast as b2_j. By the chain rule each of these slopes is multiplied by ds_ij, and the products are added up. (For
-  // one score s = 2 w_1 + 3 w_2, from h = (2, 3), this gives dw = ds h = (2 ds, 3 ds) and dh = ds w.) So
-  // dh_ik = sum_j ds_ij W2_jk, which means that dh is the product ds W2. And dW2_jk = sum_i ds_ij h_ik sums over the
-  // first index of both factors, so dW2 is the product ds^T h.
+  // The score s_ij = sum_k h_ik W2_jk + b2_j has the slope h_ik with respect to W2_jk, the slope W2_jk with respect to
+  // h_ik, and the slope 1 with respect to b2_j. By the chain rule each of these slopes is multiplied by ds_ij, and the
+  // products are added up. (For one score s = 2 w_1 + 3 w_2, from h = (2, 3), this gives dw = ds h = (2 ds, 3 ds) and
+  // dh = ds w.) So dh_ik = sum_j ds_ij W2_jk, which means that dh is the product ds W2. And dW2_jk = sum_i ds_ij h_ik
+  // sums over the first index of both factors, so dW2 is the product ds^T h.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
-  const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
+  const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu passes on gradients only where z > 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});
   return {dW1, db1, dW2, db2};
 }
@@ -105,7 +107,7 @@ double train(const char* what, const Model& model, const Data& data, const Data&
   return others;
 }
 
-/// Prints a map: the class that the model says at every place of the square around the spirals.
+/// Prints a map: the class that the model predicts at every place of the square around the spirals.
 void map_of(const MLP& model) {
   constexpr Index wide = 49, high = 21;
   for (Index i = 0; i < high; ++i) {

@@ -29,10 +29,10 @@ Pairs all_pairs() {
   return {IntArray(shape, before), IntArray(shape, after)};
 }
 
-/// The loss of a table of probabilities p, its cross-entropy. This is the average of -log of the probability that the
-/// table gave to the symbol that came. The loss is 0 if the table was always sure and right, and ln V if the table
-/// gives all V symbols the same probability. embedding(p, ids) takes row ids[i] of p for each i (lesson 6). From each
-/// of these rows gather() takes the column `after`.
+/// The loss of a table of probabilities p, its cross-entropy. This is the average of -log p, where p is the
+/// probability that the table gave to the symbol that really came. The loss is 0 if the table was always sure and
+/// right, and ln V if the table gives all V symbols the same probability. embedding(p, ids) takes row ids[i] of p for
+/// each i (lesson 6). From each of these rows gather() takes the column `after`.
 double loss_of(const Tensor& p, const Pairs& pairs) {
   const Tensor chances = gather(embedding(p, pairs.before), 1, pairs.after.unsqueeze(1));
   return -number(mean(log(chances)));
@@ -66,7 +66,7 @@ void lesson() {
   // Learned: a table of scores [27, 27], which begin as zeros. Softmax turns row `before` into probabilities, as in
   // lesson 4.
   Parameter scores(Array::zeros({symbols, symbols}));
-  SGD optimizer({{.parameters = {{"scores", scores}}}}, {.lr = 50});  // few pairs use a score: tiny gradients
+  SGD optimizer({{.parameters = {{"scores", scores}}}}, {.lr = 50});  // few pairs use a score, so gradients are tiny
   double first = 0, last = 0;
   for (int step = 0; step <= 1000; ++step) {
     optimizer.zero_grad();

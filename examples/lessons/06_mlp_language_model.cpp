@@ -13,7 +13,8 @@ using namespace mote;
 namespace {
 constexpr Index context = 3, width = 8, hidden = 64;
 
-/// Every symbol of some names, and the three symbols before it. Before the first letter of a name these are zeros.
+/// Every symbol of some names, and the three symbols before it. Positions before the first letter of a name count as
+/// symbol 0.
 struct Examples {
   IntArray before, after;  // [N, 3], [N]
 };
@@ -50,7 +51,7 @@ double loss_of(const Model& model, const Examples& data) {
 }
 /// The loss on `data` of lesson 5's table, which knows only the last letter. The table is counted on `seen`, with
 /// `more` added to each count. If `data` is `seen`, a `more` of 0 is best. Other names have pairs that were never
-/// counted. The probability of such a pair must not be 0, because the loss would be infinite.
+/// counted. For these names `more` has to be above 0, because a pair with the probability 0 makes the loss infinite.
 double table_of(const Examples& seen, const Examples& data, double more) {
   Array counts = Array::full({symbols, symbols}, static_cast<real>(more));
   for (Index i = 0; i < seen.after.numel(); ++i)
@@ -63,8 +64,8 @@ void lesson() {
   const Generator random(3);
   const Model model(random);
 
-  // An embedding is a row of a table. The product of a one-hot vector, which has a single 1 among zeros, and the
-  // table is the same row. Taking the row is the same without multiplying by zeros.
+  // An embedding is a row of a table. The product of a one-hot vector, which has a single 1 among zeros, and the table
+  // is the same row. Taking the row gives the same result without multiplying by zeros.
   const Index e = symbol('e');
   Array one_hot = Array::zeros({1, symbols});
   one_hot.mutate()[e] = 1;

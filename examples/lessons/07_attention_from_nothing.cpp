@@ -9,16 +9,17 @@
 using namespace mote;
 
 namespace {
-/// Attention: every token gets a weighted mean of the numbers that tokens tell each other. A token is a letter or a
-/// word that the model reads. x [..., T, C] has C numbers for each of T tokens. Three matrices turn the C numbers of
+/// Attention: every token gets a weighted mean of vectors that come from the tokens it may see. A token is a letter or
+/// a word that the model reads. x [..., T, C] has C numbers for each of T tokens. Three matrices turn the C numbers of
 /// a token into
 ///   a query  q: what this token looks for,
 ///   a key    k: what this token can be found by,
 ///   a value  v: what this token tells the tokens that find it.
 /// A token gets the weighted mean of the values of all tokens that `may_see` lets it see, usually itself and the
-/// tokens before it. A value has a large weight if the key of its token fits the query. The fit is the sum of
-/// q_c k_c, which is large if q and k have large numbers of the same sign at the same places c. So attention looks up
-/// an entry of a table, but softly. The result therefore has a gradient, and the model can learn what to look for.
+/// tokens before it. A value has a large weight if the key of its token fits the query. The fit is the sum of q_c k_c,
+/// which is large if q and k have large numbers of the same sign at the same places c. So attention is like looking up
+/// an entry of a table, except that it mixes all entries by their weights. The result therefore has a gradient, and
+/// the model can learn what to look for.
 Tensor attend(const Tensor& x, const Tensor& W_q, const Tensor& W_k, const Tensor& W_v, const Mask& may_see) {
   const Tensor q = linear(x, W_q), k = linear(x, W_k), v = linear(x, W_v);  // [..., T, d] each
   const Tensor fit = matmul(q, transpose(k, -2, -1));                       // [..., T, T]: the fit of each q_i and k_j
@@ -26,10 +27,10 @@ Tensor attend(const Tensor& x, const Tensor& W_q, const Tensor& W_k, const Tenso
   const Tensor weights = masked_softmax(scores, may_see);  // each row sums to 1; tokens that may not be seen get 0
   return matmul(weights, v);                               // row i is the sum over j of weights_ij v_j
 }
-// By hand: the tokens are a=3, b=7, c=1 and the question "b?". The vector of a token has five numbers. The first
-// three say whether the token is about a, b or c. The fourth is the digit of the token. The fifth is 1 for a
-// question. The 20 makes the answer sure: a token that fits has e^(20 / sqrt(3)), about 100,000, times the weight of
-// another token.
+// By hand: the tokens are a=3, b=7, c=1 and the question "b?". The vector of a token has five numbers. The first three
+// say whether the token is about a, b or c. The fourth is the digit of the token. The fifth is 1 for a question. The
+// 20 in W_q makes the weights sharp. A token whose key fits has e^(20 / sqrt(3)), about 100,000, times the weight of a
+// token whose key does not fit.
 void by_hand() {
   const Tensor x = tensor({{1, 0, 0, 3, 0}, {0, 1, 0, 7, 0}, {0, 0, 1, 1, 0}, {0, 1, 0, 0, 1}});
   const Tensor W_q = tensor({{20, 0, 0, 0, 0}, {0, 20, 0, 0, 0}, {0, 0, 20, 0, 0}});  // query: its letter
@@ -69,13 +70,13 @@ void why_sqrt(const Generator& random) {
     const Tensor w = max(softmax(scores), {-1}), v = max(softmax(scores / std::sqrt(real(d))), {-1});
     const auto deaf = [](const Tensor& slope) { return 100 * number(mean(tensor(slope < Tensor(0.001)))); };
     plain = deaf(w - w * w);
-    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // with respect to the sum, as s is the sum / sqrt(d)
+    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // the slope with respect to the sum, which is s sqrt(d)
     std::printf("   %4d %16.1f %8.2f %7.0f %% %23.2f %7.0f %%\n", static_cast<int>(d), std::sqrt(number(var(scores))),
                 number(mean(w)), plain, number(mean(v)), scaled);
   }
   claim(plain > 50 && scaled < 5, "without it most long queries hear one token alone, and hardly learn to hear others");
 }
-/// Questions to learn from, [B, 5], and their answers, [B]. A row has four facts "letter = digit", with the ids
+/// Draws B random questions, [B, 5], and their answers, [B]. A row has four facts "letter = digit", with the ids
 /// 10 * letter + digit. Then comes the question for one of these letters, with the id 40 + letter. The answer is the
 /// digit of this letter.
 std::pair<IntArray, IntArray> questions(Index B, const Generator& random) {

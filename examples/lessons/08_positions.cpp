@@ -22,10 +22,10 @@ Tensor angles(Index T) {
   return unsqueeze(t, 1) * f;
 }
 /// Rotary positions: the rows of x, turned by angles. Numbers i and i + 16 of row t, called a and b, are a point in
-/// the plane. The point is turned about the origin by the angle t f_i. The product of two points stays the same if
+/// the plane. The point is turned about the origin by the angle t f_i. The dot product of two points stays the same if
 /// both turn by the same angle. So imagine that the turned q_t and k_s are both turned back by s f. Then k_s is not
-/// turned at all, and q_t is turned by (t - s) f. So the product of q_t and k_s, the score, depends on the
-/// places only through the distance t - s.
+/// turned at all, and q_t is turned by (t - s) f. So the product of q_t and k_s, the score, depends on the places only
+/// through the distance t - s.
 Tensor turned(const Tensor& x, const Tensor& angle) {  // [..., T, C]
   const Tensor a = slice(x, -1, 0, C / 2), b = slice(x, -1, C / 2, C), c = cos(angle), s = sin(angle);
   const Tensor ac = a * c, bs = b * s, bc = b * c, as = a * s;
@@ -72,8 +72,8 @@ void blind(const Generator& random) {
   const double moved = number(max(abs(after - before))), apart = number(max(abs(after - exchanged(before))));
   std::printf("1. Eight tokens, all see all, reordered: results %.2f off by place, %.0e by token\n", moved, apart);
   claim(moved > 0.01 && apart < 1e-6, "another order gives the same results in that order, but for rounding");
-  // The largest difference between the products a_5 b_5, a_5 b_6, ... and the products a_0 b_0, a_0 b_1, ... of the
-  // same distances.
+  // Compares the dot products a_5 b_5, a_5 b_6, ... of rows of a and b with a_0 b_0, a_0 b_1, ..., which have the same
+  // distances 0, 1, ... Returns the largest difference.
   const auto differ = [](const Tensor& a, const Tensor& b) {
     const Tensor fit = matmul(a, transpose(b, 0, 1)), from_0 = select(fit, 0, 0), from_5 = select(fit, 0, 5);
     return number(max(abs(slice(from_5, 0, 5, longer) - slice(from_0, 0, 0, longer - 5))));

@@ -9,10 +9,10 @@
 
 using namespace mote;
 namespace {
-/// In lesson 7 a token had one query and heard one mean. Here queries, keys and values are cut into H parts of C / H
-/// numbers. Each part is a head. A head has parameters of its own and a mean of its own, as in lesson 7. The H means
-/// stand side by side, so they are C numbers again. A last matrix mixes them. Several heads of queries may share one
-/// head of keys and values.
+/// Attention with several heads. In lesson 7 a token had one query and got one weighted mean. Here queries, keys and
+/// values are cut into H parts of C / H numbers. Each part is a head. A head has parameters of its own and computes a
+/// mean of its own, as in lesson 7. The H means stand side by side, so they are C numbers again. A last matrix mixes
+/// these numbers. Several heads of queries may share one head of keys and values.
 Tensor attend(const MultiHeadAttention& layer, const Tensor& x) {  // [B, T, C] -> [B, T, C]
   const Index H = layer.n_head, shared = layer.n_kv_head;
   // [B, H, T, C / H] each. A head of keys or values is repeated for every head of queries that shares it.

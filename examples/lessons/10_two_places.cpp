@@ -12,8 +12,8 @@
 
 using namespace mote;
 namespace {
-/// Rows of 16 numbers from 0 to 6. The target is (a + b) mod 7, where a = x[t-1] and b = x[t-3]. A target of -1 does
-/// not count. One row in four is held out.
+/// Rows of 16 numbers from 0 to 6. The target at position t is (a + b) mod 7, where a = x[t-1] and b = x[t-3]. A
+/// target of -1 does not count. One row in four is held out.
 Batch sums(Index rows, Split split, const Generator& random) {
   IntArray x({rows, 16}), y({rows, 16});
   for (Index n = 0; n < rows; ++n) {
@@ -27,7 +27,7 @@ Batch sums(Index rows, Split split, const Generator& random) {
 }
 struct Model : Layer<Model> {
   Embedding digit, place;
-  LayerNorm ln;        // brings all vectors to one size; like `x +` below, it helps to learn: lesson 11
+  LayerNorm ln;        // brings all vectors to one size, which helps to learn (lesson 11), as does the `x +` below
   SelfAttention attn;  // lesson 9's attention, but q, k and v come from one matrix
   Linear out;
   std::optional<FeedForward> mlp;  // lesson 3's MLP, applied at each place
@@ -50,17 +50,18 @@ struct Model : Layer<Model> {
   }
 };
 /// The results of a training. `right` is the percentage of right answers, and `ahead` is explained at learn(). `if_0`
-/// and `if_2` are head 0's weight of a = 1 if b = 0 and if b = 2. `off` is how far the weights of a, summed over all
-/// heads, are from 1 on average.
+/// and `if_2` are the attention weights that head 0 gives to a = 1, for b = 0 and for b = 2. For each pair a, b take
+/// the sum of the attention weights that all heads give to a. `off` is how far this sum is from 1, on average over all
+/// pairs.
 struct Result {
   double right, ahead, if_0, if_2, off;
 };
-/// Trains a model and measures it. `ahead` is how far the right answer's score is above the score of the answer that
-/// is 1 too large, on average over all pairs. Suppose that one head hears a alone, another hears b alone, and only
-/// sums follow. The score of an answer c is then f(a, c) + g(b, c). Hold a fixed, and let b run from 0 to 6. The
-/// right answer a + b runs through all seven c, and so does the wrong answer a + b + 1. So both get the same seven
-/// f(a, c) in another order. With b fixed and a running, both get the same seven g(b, c). So on average the right
-/// answer is not ahead, and it cannot always win.
+/// Trains a model and measures it. `ahead` is the score of the right answer minus the score of the answer that is 1
+/// too large, averaged over all pairs a, b. Suppose that one head attends to a alone, another to b alone, and that
+/// their results are only added. The score of an answer c is then f(a, c) + g(b, c). Hold a fixed, and let b run from
+/// 0 to 6. The right answer a + b runs through all seven c, and so does the wrong answer a + b + 1. So both get the
+/// same seven f(a, c) in another order. With b fixed and a running, both get the same seven g(b, c). So on average the
+/// right answer is not ahead, and it cannot always win.
 Result learn(const char* what, Index H, const Mask& mask = {}, bool with_mlp = false) {
   const Model model(H, with_mlp, Generator(1));
   const Generator data(101), fresh(201);

@@ -13,9 +13,9 @@
 using namespace mote;
 namespace {
 double size_of(const Tensor& x) { return number(mean(abs(x))); }  // 0.8 for normal numbers of deviation 1
-/// The norm gives the numbers of a vector the mean 0 and the deviation 1. The deviation is the root of the mean of
-/// the squared distances from the mean. So the norm divides the distances by the deviation. (1e-5 is added, because
-/// equal numbers have the deviation 0.)
+/// The norm gives the numbers of a vector the mean 0 and the deviation 1. The deviation is the root of the mean of the
+/// squared distances from the mean. So the norm takes the distances from the mean, and divides them by the deviation.
+/// (1e-5 is added to the mean of the squares, because equal numbers have the deviation 0.)
 Tensor normed(const Tensor& x) {
   const Tensor distance = x - mean(x, {-1}, true);
   return distance * (1 / sqrt(mean(distance * distance, {-1}, true) + 1e-5));
@@ -29,12 +29,12 @@ void norm_in_numbers() {
   claim(LayerNorm(4)(x).to_vector() == y.to_vector(), "mote's layer LayerNorm gives the same, to the last bit");
 }
 enum class Without { nothing, sum, norm, mlp };
-/// A block: attention and then an MLP. In attention the tokens hear each other. In the MLP each token is computed by
-/// itself, by lesson 4's two matrices with gelu between them, a relu with a rounded corner. The result of each part
-/// is added to x, which is called a residual connection. So x runs through all blocks as one sum, the residual
-/// stream, and no earlier result is lost. On the way back the sum hands the whole gradient to x, whatever the part
-/// does. The norm stands before a part, not behind the sum. Behind the sum the norm would rescale the stream in every
-/// block, and the gradient on its way back, too.
+/// A block: attention and then an MLP. In attention the tokens exchange information. In the MLP each token is computed
+/// by itself, by lesson 4's two matrices with gelu between them, a relu with a rounded corner. The result of each part
+/// is added to x, which is called a residual connection. So x runs through all blocks as one sum, the residual stream,
+/// and no earlier result is lost. On the way back the sum hands the whole gradient to x, whatever the part does. The
+/// norm stands before a part and not after the sum. After the sum, the norm would rescale the stream in every block,
+/// and also the gradient on its way back.
 struct Block : Layer<Block> {
   Without without;
   LayerNorm ln_1, ln_2;
@@ -76,7 +76,7 @@ void depths() {
                 : Block(64, i < 4 ? Without::nothing : Without::norm, times[i], random)(x);
       if (n == 1 || n == 10 || n == 100) std::printf(" %10.1e", size_of(x));
     }
-    x.backward(randn(x.shape(), random).array());  // x is no single number, so its gradient is given, here at random
+    x.backward(randn(x.shape(), random).array());  // x is no scalar, so backward() needs its gradient, here random
     size[i] = size_of(x);
     grad[i] = size_of(first.grad());
     std::printf(" %14.1e\n", grad[i]);
@@ -87,8 +87,8 @@ void depths() {
   claim(least > 1e-4 && most < 1e5, "right ones keep both, and so do blocks even with weights that are too large");
   claim(!std::isfinite(size[4]), "without the norm sizes multiply from block to block, until too large to be kept");
 }
-/// The lowest loss in 250 steps of a model with `count` blocks that are 16 wide. The model reads two tokens, a and
-/// 7 + b, and must say (a + b) mod 7 at the second token. Each step trains on all 49 pairs.
+/// Trains a model of `count` blocks of width 16 for 250 steps, and returns the lowest loss. The model reads two
+/// tokens, a and 7 + b, and must say (a + b) mod 7 at the second token. Each step trains on all 49 pairs.
 double lowest_loss(Index count, Without part, double size) {
   const Generator random(1);
   Sequential model{Embedding(14, 16, random)};  // layers one after the other

@@ -19,7 +19,7 @@ Parameter vector(Index n, real value = 0) { return Parameter(Array::full({n}, va
 
 /// One block of lesson 11: first attention, then an MLP. Each of the two adds its result to x.
 struct Block : Layer<Block> {
-  // A norm multiplies by a learned gain, 1 at first, and adds a learned bias, 0 at first.
+  // A norm multiplies by a learned weight, which begins as 1, and adds a learned bias, which begins as 0.
   Parameter ln_1 = vector(C, 1), ln_1_bias = vector(C), attn = matrix(3 * C, C), attn_bias = vector(3 * C),
             attn_proj = matrix(C, C), attn_proj_bias = vector(C), ln_2 = vector(C, 1), ln_2_bias = vector(C),
             fc = matrix(4 * C, C), fc_bias = vector(4 * C), mlp_proj = matrix(C, 4 * C), mlp_proj_bias = vector(C);
@@ -58,11 +58,11 @@ struct PageGPT : Layer<PageGPT> {
   Parameter tokens = matrix(V, C), positions = matrix(T, C), ln_f = vector(C, 1), ln_f_bias = vector(C);
   std::vector<Block> blocks{L};
 
-  // The first weights have deviation 0.02, as in GPT-2. This is half of lesson 11's 1 / sqrt(C) at GPT-2's width of
-  // 768, and a ninth of it here. So at first a block changes x only a little, and blocks must first learn what to add
-  // to x. Small token vectors make small logits, so the model begins by guessing. The sum of the results of 2 L parts
-  // is about sqrt(2 L) times as large as the result of one part (lesson 7). So the first numbers of each part's last
-  // matrix are divided by sqrt(2 L).
+  // The first weights have deviation 0.02, as in GPT-2. At GPT-2's width C = 768 this is about half of lesson 11's
+  // 1 / sqrt(C). At the width of this page it is a ninth. So at first a block changes x only a little, and blocks must
+  // first learn what to add to x. Small token vectors make small logits, so the model begins by guessing. x adds up
+  // the results of 2 L parts, and such a sum is about sqrt(2 L) times as large as the result of one part (lesson 7).
+  // So the first weights of each part's last matrix are divided by sqrt(2 L).
   explicit PageGPT(const Generator& random) {
     for (const auto& [name, p] : named_parameters(*this))
       if (p.shape().rank() == 2) init::normal(p, 0, name.ends_with("proj") ? 0.02 / std::sqrt(2.0 * L) : 0.02, random);

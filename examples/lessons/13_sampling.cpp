@@ -17,12 +17,12 @@ constexpr Index longest = 12;  // the largest number of tokens that the model re
 /// The chance of each token to be chosen next, from the scores s [V]. The chances need not sum to 1, because the draw
 /// only needs their ratios.
 Tensor chances(const Tensor& s, const GenerateOptions& o) {
-  if (o.temperature == 0) return tensor(s == max(s));  // always the likeliest: the limit of the formula below
+  if (o.temperature == 0) return tensor(s == max(s));  // only the likeliest token: the limit of the formula below
   // top-k: a score stays if fewer than k scores are larger. The other scores become -infinity, and e^-infinity is 0.
   const Tensor larger = sum(tensor(s > unsqueeze(s, 1)), {1});
   const Tensor kept = o.top_k == 0 ? s : masked_fill(s, larger >= Tensor(o.top_k), -INFINITY);
   // Temperature t: p_i = e^(s_i / t) / (sum of all e^(s_j / t)). The largest score is subtracted first. This changes
-  // no p, and keeps the division by a low t from overflowing.
+  // no p, and without it the division by a low t might overflow.
   const Tensor p = softmax((kept - max(s)) / o.temperature);
   // top-p: a token stays if all likelier tokens together have a probability below top_p.
   const Tensor likelier = matmul(tensor(p > unsqueeze(p, 1)), p);
@@ -73,7 +73,7 @@ void ways_to_choose(GPT& model) {
   claim(same, "from the same random numbers, mote's generate() writes the same names");
 }
 
-std::pair<Tensor, double> counted(const std::function<Tensor()>& pass) {  // pass()'s result, and its multiply-adds
+std::pair<Tensor, double> counted(const std::function<Tensor()>& pass) {  // the result of pass(), and its multiply-adds
   const Trace trace;
   const Tensor y = pass();
   return {y, static_cast<double>(trace.total().flops / 2)};

@@ -1,5 +1,5 @@
-// Lesson 14. Optimizers by hand: SGD, momentum and AdamW, equal to mote's optimizers to the last bit. Also what
-// clipping of gradients does.
+// Lesson 14. Optimizers by hand: SGD, momentum and AdamW, equal to mote's optimizers to the last bit. The lesson also
+// shows what clipping of gradients does.
 #include <cmath>
 
 #include "engine/engine.h"
@@ -30,7 +30,7 @@ void momentum(Weight& x, real g, double lr, double) {
 /// too, and weights with large gradients would hardly shrink.
 void adamw(Weight& x, real g, double lr, double t) {
   const double beta1 = 0.9, beta2 = 0.999, decay = 0.01, eps = 1e-8;
-  x.w *= real(1 - lr * decay);                                          // decay: w shrinks unless g holds it up
+  x.w *= real(1 - lr * decay);                                          // decay: w shrinks unless g pushes it back
   x.mean = std::fma(real(1 - beta1), g, x.mean * real(beta1));          // beta1 mean + (1 - beta1) g
   x.square = std::fma(real(1 - beta2) * g, g, x.square * real(beta2));  // the same for g^2 with beta2
   // Both means began at 0. After t equal gradients they have reached only the part 1 - beta^t of the right value, so
@@ -39,8 +39,8 @@ void adamw(Weight& x, real g, double lr, double t) {
   x.w -= real(lr / (1 - math::pow(beta1, t))) * x.mean / size;
 }
 bool as_mote = true;  // whether each step by hand equals the step of mote's optimizer
-/// Takes 200 steps from (a, b) = (1, 1) down the valley (a^2 + 100 b^2) / 2 by a rule, and the same steps by mote's
-/// optimizer. Returns the (a, b) after each step.
+/// Takes 200 steps from (a, b) = (1, 1) down the valley (a^2 + 100 b^2) / 2, both with `rule`, one of the functions
+/// above, and with mote's optimizer `theirs`. Returns (a, b) after each step.
 std::vector<std::pair<double, double>> walk(const char* name, auto rule, Optimizer&& theirs) {
   Weight a, b;
   const Parameter w = theirs.parameters()[0];

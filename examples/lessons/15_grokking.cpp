@@ -11,8 +11,8 @@
 using namespace mote;
 
 namespace {
-/// The scores for the sum, computed by one block of lesson 11. The block is computed only at "=", where the sum is
-/// read. Of a and b the block needs only what attention at "=" hears.
+/// The scores for the sum, computed by one block of lesson 11. The result of the block is needed only at "=", where
+/// the model gives its answer. There a and b have an effect only through attention.
 Tensor scores(const GPT& model, const IntArray& ids) {
   const TransformerBlock& block = model.transformer.h[0];
   const Tensor x = model.transformer.embed(ids), y = select(x + block.attn(block.ln_1(x)), 1, 2);
@@ -24,7 +24,7 @@ Tensor scores(const GPT& model, const IntArray& ids) {
 /// Then the learning rate falls slowly (cool-down), so that the weights settle.
 double train(const Task& task, const Batch& batch, double decay, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
-  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // squares of about 50 steps, as steps are few
+  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // beta2 0.98: a mean over about 50 squares
   for (int step = 0;; ++step) {
     optimizer.zero_grad();
     const Tensor loss = cross_entropy(scores(model, batch.ids), batch.targets.select(1, 2));

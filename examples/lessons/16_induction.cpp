@@ -1,6 +1,6 @@
 // Lesson 16. How an induction head appears. An induction head looks for an earlier copy of the current letter, and
-// finds the letter that came after this copy. It needs the help of heads in the layer below. Training does not ask
-// for such a head, and a model of one layer cannot have one, as matters() will show.
+// attends to the letter that came after this copy. It needs the help of heads in the layer below. Nothing in the
+// training asks for such a head. A model of one layer cannot have an induction head, as matters() will show.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@
 using namespace mote;
 namespace {
 constexpr Index letters = 16, length = 12, T = 2 * length, heads = 4, width = 64;
-/// A GPT whose blocks have attention alone. Each block adds to x what its heads hear, and does nothing else.
+/// A GPT whose blocks have attention alone. Each block adds the results of its heads to x, and does nothing else.
 GPT attention_only(Index layers) {
   GPTConfig config = GPTConfig::attention_only().resized(layers, heads, width);
   config.vocab_size = letters;
@@ -28,7 +28,7 @@ double loss_of(const GPT& model, const Batch& batch) {
   const NoGrad no_grad;
   return number(model.loss(batch.ids, batch.targets));
 }
-/// The shares of each head of a layer: how much of its attention goes, on average,
+/// Returns two shares for each head of a layer. They say how much of the head's attention goes, on average,
 ///   previous:  to the token before;
 ///   induction: to the tokens that came after earlier copies of the current letter.
 /// In  c f a c f a c  the last c has two earlier copies, and an f came after both.
@@ -39,8 +39,8 @@ std::vector<HeadScore> shares(GPT& model, std::size_t layer, const Batch& batch)
 double most(const std::vector<HeadScore>& all, double HeadScore::*share) {
   return std::ranges::max(all, {}, share).*share;
 }
-/// The loss if every head of layer 0 gives the token before only an even share, 1 / (t + 1). The other tokens share
-/// the rest in their old proportions.
+/// The loss if every head of layer 0, at position t, gives the previous token only the weight 1 / (t + 1), which is an
+/// even share among all t + 1 tokens. The other tokens share the rest of the weight in their old proportions.
 double not_back(const GPT& model, const Batch& batch) {
   Array share = Array::zeros({T, T});
   for (Index t = 1; t < T; ++t) share.mutate()[t * T + t - 1] = real(1) / static_cast<real>(t + 1);
@@ -73,10 +73,10 @@ std::vector<std::array<double, 4>> train(GPT& model, const InductionTask& task, 
   }
   return all;
 }
-/// How much a head's choice of a letter depends on the letter that stands before the chosen one. After
-/// a b c d e f g h i j k l a b c d e f  comes a g, because a g came after the first f. From the last f, at place 17,
-/// a head gives the weight w_6 to the g and, for comparison, the weight w_9 to the j. Then the first f is replaced by
-/// an m, so nothing speaks for the g any more. Returns how much log(w_6 / w_9) changes, for the head of this layer
+/// How much a head's choice of a letter depends on the letter that stands before the chosen one. After a b c d e f g h
+/// i j k l a b c d e f  comes a g, because a g came after the first f. From the last f, at place 17, a head gives the
+/// attention weight w_6 to the g at place 6 and, for comparison, w_9 to the j at place 9. Then the first f is replaced
+/// by an m, so the g no longer comes after an f. Returns how much log(w_6 / w_9) changes, for the head of this layer
 /// with the largest change.
 double matters(GPT& model, std::size_t layer) {
   IntArray row({1, 18});
@@ -119,7 +119,7 @@ void lesson() {
   claim(matters(two, 1) > 10, "in the second it decides where a head looks: one finds the g");
   std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head (with all: %.3f)\n", loss);
   const std::vector<HeadScore> first = shares(two, 0, fresh);
-  double back = 0, missing = 0, worst = 0;  // the largest share, the loss without that head, the largest loss
+  double back = 0, missing = 0, worst = 0;  // the largest share, the loss without its head, the largest loss
   for (Index h = 0; h < heads; ++h) {
     const Ablate out(two, "transformer.h.0.attn heads " + std::to_string(h));  // the head's output is 0 (nn/reach.h)
     const double share = first[static_cast<std::size_t>(h)].previous, left = loss_of(two, fresh);

@@ -16,12 +16,13 @@ namespace {
 // products (lesson 9). So one product, C = A B, stands for all. Matrices [n, n] lie in memory row after row, so
 // element (i, k) of A is a[i * n + k]. Each of the n^2 elements of C is a sum of n products. So there are n^3
 // multiply-adds, whatever their order. A processor can begin dozens of multiply-adds in a nanosecond, but an element
-// may take a hundred nanoseconds to come from memory. An element comes together with its neighbours, 64 bytes at a
-// time. A loop that goes on to the next element already has it. A loop that jumps elsewhere has fetched 60 bytes for
-// nothing.
+// may take a hundred nanoseconds to come from memory. An element comes together with its neighbours, in a cache line
+// of 64 bytes. A loop that goes on to the next element already has that element. A loop that jumps elsewhere has
+// fetched 60 bytes for nothing.
 constexpr Index large = 384, small = 64;  // n for measuring times, and n for counting reads
 
-/// Reads B like a plain pointer, and counts reads and jumps. The three ways take a plain pointer or a Counting.
+/// Reads B like a plain pointer, and counts reads and jumps. The three ways to multiply below take B as a plain
+/// pointer or as a Counting.
 struct Counting {
   const real* data;
   Index reads = 0, jumps = 0, next = -1;
@@ -32,7 +33,8 @@ struct Counting {
     return data[i];
   }
 };
-/// 1. Three loops, as in the formula. k moves down a column of B, so each read is n elements after the read before.
+/// 1. Three loops, as in the formula. k moves down a column of B, so each read is n elements further on in memory than
+/// the previous read.
 constexpr auto three_loops = [](Index n, const real* a, auto& b, real* c) {
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
@@ -41,8 +43,9 @@ constexpr auto three_loops = [](Index n, const real* a, auto& b, real* c) {
       c[i * n + j] = sum;
     }
 };
-/// 2. By rows: the same loops in another order. B is read in the order of memory, and the compiler makes code that
-/// computes some neighbours at once. But an element of C is read and written for each product.
+/// 2. By rows: the same loops in another order. B is read in the order in which it lies in memory, and the compiler
+/// vectorizes the innermost loop, which means that several neighbours are computed at once. But an element of C is
+/// read and written for each product.
 constexpr auto by_rows = [](Index n, const real* a, auto& b, real* c) {
   std::fill(c, c + n * n, real(0));
   for (Index i = 0; i < n; ++i)
@@ -50,8 +53,8 @@ constexpr auto by_rows = [](Index n, const real* a, auto& b, real* c) {
       for (Index j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
 };
 using Four = real __attribute__((vector_size(4 * sizeof(real))));  // 4 neighbours for one instruction (SIMD)
-/// Computes a block of 4 x 4 elements of C. The 16 sums stay inside the processor, so 16 multiply-adds read only 8
-/// elements and write none.
+/// Computes a block of 4 x 4 elements of C. The 16 sums stay in registers of the processor, so 16 multiply-adds read
+/// only 8 elements and write none.
 void block(Index n, const real* a, const real* columns, real* c) {
   Four sum[4] = {};
   for (Index k = 0; k < n; ++k, columns += 4) {
@@ -62,7 +65,7 @@ void block(Index n, const real* a, const real* columns, real* c) {
   for (Index i = 0; i < 16; ++i) c[i / 4 * n + i % 4] = sum[i / 4][i % 4];
 }
 /// 3. Blocks. All blocks that lie below each other in C need the same 4 columns of B. These columns are first copied
-/// next to each other. The copy has six kilobytes and stays close to the processor, and B itself is read only once.
+/// next to each other. The copy has six kilobytes and stays in the processor's cache, and B itself is read only once.
 constexpr auto blocks = [](Index n, const real* a, auto& b, real* c) {
   std::vector<real> columns(static_cast<std::size_t>(4 * n));
   for (Index j = 0; j < n; j += 4) {
@@ -83,7 +86,8 @@ void print_time(const char* name, const auto& body) {
   std::printf("\n%-22s %9.2f %9.1f", name, seconds * 1e3, 2e-9 * static_cast<double>(large * large * large) / seconds);
 }
 
-/// Prints the time of one way. Returns the product C, and the reads and jumps counted for smaller matrices.
+/// Prints the time of one way to multiply, and its reads and jumps, which are counted for smaller matrices. Returns
+/// the product C and the counts.
 std::pair<Array, Counting> measure(const char* name, const auto& way, const Array& a, const Array& b) {
   Array c = Array::zeros({large, large}), smaller = Array::zeros({small, small});
   const real* plain = b.data();
@@ -103,7 +107,7 @@ void lesson() {
   const auto [c1, loops] = measure("1. three loops", three_loops, a, b);
   const auto [c2, rows] = measure("2. by rows", by_rows, a, b);
   const auto [c3, blocked] = measure("3. blocks", blocks, a, b);
-  // mote computes blocks, too, but in blocks as large as the processor has room for. Its instructions multiply and
+  // mote computes blocks, too, but blocks as large as the processor's registers allow. Its instructions multiply and
   // add up to 16 elements at once, and every thread computes another part of C. See engine/kernels/gemm.cpp.
   Array one, many;
   print_time("mote, all threads", [&] { many = matmul(a, b); });

@@ -21,15 +21,16 @@ constexpr Index who_0 = 8, what_0 = 12, how_0 = 20, which_0 = 22, and_id = 24, h
 
 struct Rows {
   IntArray seen{{0, T}}, wanted{{0, T}};     // seen has a ? for one verb; wanted has that verb, and -1 everywhere else
-  std::vector<std::array<Index, 3>> places;  // of who, the verb and what in the clause of that verb
+  std::vector<std::array<Index, 3>> places;  // of the person, the verb and the thing in the clause of the ?
 };
 
-/// Draws rows. Each of he, she, we and they meets half of the eight things in training, and the other half in tests.
+/// Draws rows. Each of he, she, we and they occurs with half of the eight things in training, and with the other half
+/// in tests. If `hide` is false, the verb is not replaced by a ?.
 Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
   Rows all;
   const auto any = [&](Index n) { return randint(0, n, {1}, random).item(); };
   for (Index b = 0; b < count; ++b) {
-    const IntArray gaps = randperm(4, random);  // two of four gaps get an extra word, so that verbs stand anywhere
+    const IntArray gaps = randperm(4, random);  // two of four gaps get an extra word, so that the places of verbs vary
     const Index asked = any(2);
     std::vector<Index> row, wanted(T, -1);
     for (Index c = 0; c < 2; ++c) {
@@ -52,8 +53,8 @@ Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
   return all;
 }
 
-/// An encoder reads a row and turns every word into a vector that has heard the other words. It does not write text.
-/// This encoder is a model as in lesson 12, with one block of two heads. (BERT has 12 blocks of 12 heads.) The
+/// An encoder reads a row and turns every word into a vector that also depends on the other words. It does not write
+/// text. This encoder is a model as in lesson 12, with one block of two heads. (BERT has 12 blocks of 12 heads.) The
 /// important difference is the mask. A GPT predicts the next word, so it must not see that word. Here a word may look
 /// at all words, on both sides.
 struct Encoder : Layer<Encoder> {

@@ -39,9 +39,9 @@ struct Encoder : Layer<Encoder> {
   }
 };
 
-/// The decoder is lesson 12's GPT with a second attention between attention and MLP, the cross-attention. Its queries
-/// come from the decoder's own tokens and ask what is needed for the next digit. Its keys and values come from the
-/// encoder's result, so the decoder looks at the row that was read.
+/// The decoder is lesson 12's GPT with a second attention between attention and MLP, the cross-attention. The queries
+/// of the cross-attention come from the decoder's own tokens and ask what is needed for the next digit. The keys and
+/// values come from the encoder's result, so the decoder looks at the row that was read.
 struct Decoder : Layer<Decoder> {
   bool crosses = true;
   Embedding digit{digits + 1, C, Generator(5)}, place{T, C, Generator(6)};
@@ -52,7 +52,7 @@ struct Decoder : Layer<Decoder> {
   Tensor forward(const IntArray& written, const Tensor& read) const {  // [B, n], [B, T, C] -> scores [B, n, digits]
     const Tensor x = digit(written) + slice(place.weight, 0, 0, written.shape()[1]);
     const Tensor y = x + look(ln_1(x));
-    const Tensor z = crosses ? y + cross(ln_2(y), read, read) : y;  // the sources of queries, keys and values
+    const Tensor z = crosses ? y + cross(ln_2(y), read, read) : y;  // queries from y, keys and values from read
     return out(ln(z + mlp(ln_3(z))));
   }
   void visit(Visitor& v) override {
@@ -86,8 +86,8 @@ IntArray before(const IntArray& row) {  // the token before each written digit: 
   return concat({IntArray({row.shape()[0], 1}, start), row.slice(1, 0, T - 1)}, 1);
 }
 
-/// Writes rows by greedy decoding. The encoder reads once. Then the decoder writes digit by digit, always the digit
-/// with the highest score.
+/// Writes rows by greedy decoding. The encoder reads once. Then the decoder writes digit by digit, and chooses each
+/// time the digit with the highest score.
 IntArray write(const Model& model, const IntArray& ids) {
   const Tensor read = model.encoder(ids);
   IntArray row({ids.shape()[0], 1}, start);
@@ -95,10 +95,10 @@ IntArray write(const Model& model, const IntArray& ids) {
   return row.slice(1, 1, T + 1);
 }
 
-/// Trains by teacher forcing: the decoder is given the right digits, not the digits that it would have written. So
-/// all digits are known beforehand, and one pass trains the decoder on all eight. The causal mask hides from each
-/// place the digit that is to be written there. Returns 1 for each digit of the `fresh` rows that is then written
-/// right, else 0.
+/// Trains by teacher forcing: the decoder is given the right digits, not the digits that it would have written. So all
+/// digits are known beforehand, and one pass trains the decoder on all eight. The causal mask hides from each place
+/// the digit that is to be written there. Returns a tensor with the shape of `fresh`, which is 1 where the trained
+/// model writes the right digit and otherwise 0.
 Tensor train(const char* name, const Model& model, const IntArray& fresh) {
   AdamW optimizer(all_parameters(model), {.lr = 3e-3});
   const Generator random(11);

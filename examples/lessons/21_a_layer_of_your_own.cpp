@@ -14,9 +14,9 @@
 using namespace mote;
 
 namespace {
-/// A convolution: y_t = w_0 x_t + w_1 x_(t-1) + w_2 x_(t-2), for each of C numbers by itself. Before the first token
-/// x counts as 0. A layer is a struct. Its fields are its parameters and layers, visit() lists the fields, and
-/// forward() computes. forward() consists of ops that know their gradients, so nobody writes a backward().
+/// A convolution: y_t = w_0 x_t + w_1 x_(t-1) + w_2 x_(t-2), for each of the C numbers of a token by itself. Before
+/// the first token x counts as 0. A layer is a struct. Its fields are its parameters and layers, visit() lists the
+/// fields, and forward() computes. forward() consists of ops that know their gradients, so nobody writes a backward().
 /// x [B, T, C] -> [B, T, C].
 struct Convolution : Layer<Convolution> {
   static constexpr Index reach = 3;
@@ -45,7 +45,8 @@ struct Convolution : Layer<Convolution> {
   }
 };
 
-/// One layer of attention, with the convolution before it or without. ids [B, T] -> scores [B, T, V].
+/// A model with one layer of attention, with or without a convolution before the attention. ids
+/// [B, T] -> scores [B, T, V].
 struct Model : Layer<Model> {
   Embedding tokens, places;
   LayerNorm ln, ln_f;
@@ -98,7 +99,7 @@ void check_the_layer() {
         "it is causal: later tokens change no earlier one");
 }
 
-/// Trains, and returns the share of 1000 held-out questions that were answered without a mistake.
+/// Trains the model, and returns the share of 1000 held-out questions that it then answers without a mistake.
 double train(const char* name, const Task& task, Model& model) {
   Run run(task, subject_of(model), task.recipe());
   run.train([](const RunEvent&) {});

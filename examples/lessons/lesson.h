@@ -11,8 +11,8 @@
 
 inline bool all_claims_hold = true;
 
-/// Prints a sentence that the lesson has shown. If `holds` is false, prints the sentence as UNTRUE, and the lesson
-/// ends with exit code 1.
+/// Prints a claim of the lesson, marked as UNTRUE if `holds` is false. After an untrue claim the lesson goes on, but
+/// its exit code will be 1.
 inline void claim(bool holds, const std::string& sentence) {
   std::printf("%s %s\n", holds ? "  =>" : "  UNTRUE:", sentence.c_str());
   all_claims_hold = all_claims_hold && holds;
@@ -37,7 +37,7 @@ inline int run_lesson(int argc, char** argv, const std::function<void(const char
 /// The main() of a lesson without a picture.
 inline int run_lesson(char** argv, void (*lesson)(), const char* words = nullptr) {
   const auto alone = [argv, lesson](const char*) {
-    if (argv[1]) throw mote::UsageError("takes no words");  // argv[1] is null without words
+    if (argv[1]) throw mote::UsageError("takes no words");  // argv[1] is null if there are no arguments
     lesson();
   };
   return run_lesson(1, argv, alone, words);

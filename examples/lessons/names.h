@@ -35,9 +35,9 @@ inline constexpr int symbols = 27;
 inline int symbol(char letter) { return letter - 'a' + 1; }
 inline char letter(long long symbol) { return static_cast<char>('a' + symbol - 1); }
 
-/// All names for a model that reads T symbols: ids and targets, [200, T] each. The ids of a name are a 0 and the
-/// letters. The target at each symbol is the next symbol, so the targets are the letters and a 0. Behind the end of a
-/// name the target is -1, which does not count.
+/// Returns all names as ids and targets, [200, T] each, for a model that reads T symbols. The ids of a name are a 0
+/// and the letters. The target at each symbol is the next symbol, so the targets are the letters and a 0. After the
+/// end of a name the targets are -1, which the loss ignores.
 inline std::pair<mote::IntArray, mote::IntArray> name_rows(mote::Index T) {
   const std::vector<std::string> all = names();
   const mote::Shape shape{static_cast<mote::Index>(all.size()), T};

@@ -92,7 +92,9 @@ const chooseTask = async (task, settings) => {
   state.task = task;
   by('task').value = task;
   by('description').textContent = told.description;
-  by('outcome').textContent = 'With its own settings: ' + told.outcome + '.';
+  const outcome = told.outcome.replace('>=', 'at least').replace('<=', 'at most');
+  by('outcome').textContent = 'With the task\'s own settings ' + (outcome.startsWith('loss') ?
+    'the held-out loss falls to ' + outcome.slice(5) : outcome + ' of the held-out answers are right') + '.';
   for (const id of ['model-fields', 'training-fields', 'more-fields']) by(id).replaceChildren();
   const seed = {name: 'seed', value: '1', help: 'of weights, batches and questions', words: ''};
   const groups = [['model', told.model], ['training', [seed, ...told.training]], ['task', told.task]];

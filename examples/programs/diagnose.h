@@ -39,7 +39,8 @@ struct Diagnosis {
   }
 };
 
-/// Checks that target t is symbol t + 1. Returns whether any target counts.
+/// Checks that the target at each position t is the symbol at t + 1. Returns whether there is a target that is not
+/// ignored.
 inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArray& targets) {
   const Index rows = ids.shape()[0], length = ids.shape()[1];
   double count = 0, same = 0, next = 0, previous = 0, have_next = 0, have_previous = 0;
@@ -70,7 +71,7 @@ inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArr
   return true;
 }
 
-/// Checks that the first loss is not far above that of guessing. Returns the loss of guessing.
+/// Checks that the first loss is not far above that of guessing. Returns the loss of guessing, ln(vocabulary).
 inline double look_at_first_loss(Diagnosis& report, const Patient& patient, const IntArray& ids, double loss) {
   const InferenceMode inference(patient.model);
   const Index vocab = patient.logits(ids).size(-1);
@@ -126,9 +127,9 @@ inline void look_at_parameters(Diagnosis& report, const AsItWas& before, const s
              "not " + without + ": not in the loss, or not in the optimizer");
 }
 
-/// Whether a step adds its gradient to the one that is there. A gradient that no batch gives is set before the step.
-/// If the gradient after the step still has that direction, zero_grad() is missing. Only the direction is compared,
-/// because the size may be clipped.
+/// Whether a step adds its gradient to the gradient that is already there. Before the step, a gradient that no batch
+/// gives is set. If the gradient after the step still has that direction, zero_grad() is missing. Only the direction is
+/// compared, because the size may be clipped.
 inline bool adds_up(const AsItWas& before, const std::function<void()>& step) {
   for (const NamedParameter& p : before.all) p.parameter.set_grad(Array::full(p.parameter.shape(), 1e6));
   step();
@@ -166,13 +167,13 @@ inline double floor_of(const IntArray& ids, const IntArray& targets) {
 }  // namespace diagnosis
 
 /// Measures why a model does not learn. Returns one line for each measurement. A line begins with "ok" or "LOOK".
-/// Trains on the batch for up to 1000 steps. Then the model's weights and random streams are as they were, but an
-/// optimizer inside `step` keeps its new state. Targets of -1 or -100 do not count.
+/// Trains on the batch for up to 1000 steps. Afterwards the model's weights and random streams are as they were before,
+/// but an optimizer inside `step` keeps its new state. Targets of -1 or -100 do not count.
 inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
   using namespace diagnosis;
   Diagnosis report;
   const std::vector<Index> all = targets.to_vector();
-  const Index ignored = all.empty() ? -1 : std::min<Index>(-1, std::ranges::min(all));  // or PyTorch's -100
+  const Index ignored = all.empty() ? -1 : std::min<Index>(-1, std::ranges::min(all));  // -1, or PyTorch's -100
   const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = ignored}); };
   const auto evaluated = [&] {
     const InferenceMode inference(patient.model);

@@ -1,5 +1,5 @@
 // Exports a run to other programs: its weights for Hugging Face and llm.c, or all that nanoGPT's trainer needs to
-// resume the run. The way there and back is in train/go_on_in_pytorch.md.
+// resume the run. train/go_on_in_pytorch.md describes this way and the way back.
 #include <filesystem>
 #include <iostream>
 
@@ -23,7 +23,8 @@ void write_tokens(const std::string& path, const std::vector<std::uint32_t>& ids
   write_file(path, bytes);
 }
 
-/// What nanoGPT's train.py would do differently from mote if it resumed the run, or "" if there is nothing.
+/// Names something in the run that nanoGPT's train.py does not support, so that train.py could not resume the run as
+/// mote would. Returns "" if there is nothing.
 std::string difference(const RunSettings& s, const RunState& state, const TextTask* text) {
   if (!text) return "data other than a text";
   if (text->options.documents()) return "documents, of which it knows no borders";
@@ -32,7 +33,7 @@ std::string difference(const RunSettings& s, const RunState& state, const TextTa
 }
 
 /// Writes ckpt.pt, the tokens of a text and nanoGPT's config.py into `folder`, which will be renamed to `named`.
-/// Returns lines that say what is there.
+/// Returns lines that say what was written.
 std::string export_nanogpt(const SafetensorsFile& file, const RunSettings& s, const Task& task, const GPT& model,
                            const RunState& state, const std::string& folder, const std::string& named) {
   FieldValues all = saved_settings(file);
@@ -57,7 +58,7 @@ std::string export_nanogpt(const SafetensorsFile& file, const RunSettings& s, co
   return which + "\nnanoGPT's trainer goes on by: python train.py " + place + "/config.py --max_iters=...";
 }
 
-/// Writes a run into `folder`, which will be renamed to `named`. Returns a line that says which weights are there.
+/// Writes a run into `folder`, which will be renamed to `named`. Returns a text that says which weights were written.
 std::string export_run(const std::string& run, const std::string& target, const std::string& folder,
                        const std::string& named) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;

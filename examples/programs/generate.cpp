@@ -71,7 +71,8 @@ std::vector<Index> read_ids(std::string text, Index vocab) {
   return ids;
 }
 
-/// Errors: ids that are no question of the task. The message shows a question.
+/// Checks that `ids` may be a question of the task. Errors: more ids than the model takes, or another last id than
+/// every question has. The message shows a question.
 void check_question(const Task& task, std::span<const Index> ids) {
   const Questions some = task.questions(100, Split::validation, Generator(1));
   const std::vector<Index> one = row_of(some.prompts, 0);
@@ -83,8 +84,8 @@ void check_question(const Task& task, std::span<const Index> ids) {
   check(ids.back() == one.back(), "the prompt does not end with ", task.word(one.back()), like);
 }
 
-/// The ids of a prompt. FILE:path takes the text of a file. Errors: words that the task does not have, a prompt that
-/// is no question of the task.
+/// Returns the ids of a prompt. A prompt FILE:path stands for the text of that file. Errors: words that the task does
+/// not have, a prompt that is no question of the task.
 std::vector<Index> prompt_ids(const std::string& given, const OpenedModel& from) {
   check(from.task || from.tokenizer,
         "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
@@ -126,9 +127,9 @@ std::vector<std::vector<Index>> prompts(const Request& request, const OpenedMode
     all = {read_ids(request.ids, from.model.config.vocab_size)};
   else if (!request.prompt.empty())
     all = {prompt_ids(request.prompt, from)};
-  else  // how a text begins if there is no prompt
+  else  // no prompt: the text begins as its task or its tokenizer says
     all = {from.task ? from.task->ids("") : std::vector{beginning(*from.tokenizer)}};
-  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer has no such token
+  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // -1: the tokenizer has no token to begin with
   all.resize(static_cast<std::size_t>(request.samples), all[0]);
   return all;
 }

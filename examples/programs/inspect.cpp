@@ -1,5 +1,5 @@
-// Shows what is in a safetensors file, in the folder of a run or in that of a GPT-2, how two of them differ, and the
-// outcomes of many runs.
+// Shows the contents of a safetensors file, of a run's folder, or of a GPT-2's folder. Also shows how two of these
+// differ, and the outcomes of many runs.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -35,7 +35,7 @@ const char* const help =
     "Exit code: 0; 1: a checksum is wrong, a run of many cannot be read, or the two differ; 2: trouble, such as a file "
     "that cannot be read.\n";
 
-/// Text from a file without characters that could control a terminal.
+/// Makes a text from a file safe to print: characters that could control a terminal are replaced.
 std::string shown(const std::string& text) { return readable_text(text, ""); }
 
 /// The beginning of a long text, such as a vocabulary.
@@ -57,8 +57,8 @@ SafetensorsFile open(const std::string& path) {
   return SafetensorsFile(path);
 }
 
-/// A row with the name and the text of each entry. An optimizer counts its steps for each parameter, so entries with
-/// the same count share one row.
+/// Returns a row with the name and the text of each entry. An optimizer has a count of steps for each parameter. The
+/// parameters of one optimizer that have the same count share one row.
 std::vector<TableRow> gathered(const Metadata& all) {
   std::map<std::pair<std::string, std::string>, Index> times;
   for (const auto& [name, text] : all) {
@@ -72,7 +72,7 @@ std::vector<TableRow> gathered(const Metadata& all) {
   return rows;
 }
 
-/// Minimum, maximum, mean and norm of the finite elements; how many are NaN, and how many infinite.
+/// Returns the minimum, maximum, mean and norm of the finite elements, the number of NaN, and the number of infinities.
 TableRow statistics(const std::vector<double>& x) {
   double least = std::numeric_limits<double>::infinity(), most = -least, mean = 0, norm = 0;
   Index finite = 0, nan = 0, infinite = 0;
@@ -165,7 +165,7 @@ int compare(const std::string& path, const std::string& other) {
 
 // Folders.
 
-/// Prints settings in a line. Those that are not given, whose value is "default", are left out.
+/// Prints settings in one line. Settings that are not given have the value "default" and are left out.
 void print_fields(const std::string& title, const std::vector<Field>& list) {
   std::string line;
   for (const Field& f : list)
@@ -173,8 +173,8 @@ void print_fields(const std::string& title, const std::vector<Field>& list) {
   std::cout << line << "\n";
 }
 
-/// Prints the settings that a checkpoint has. Returns the table of the model's layers, or "" if data or model are a
-/// program's own.
+/// Prints the settings that a checkpoint has. Returns the table of the model's layers, or "" if the task or the model
+/// class is not one of mote's.
 std::string show_settings(const SafetensorsFile& checkpoint) {
   const std::string *const name = saved_setting(checkpoint, "general.task"), *const model =
                                                                                  checkpoint.find_metadata("class.name");

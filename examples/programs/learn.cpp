@@ -1,5 +1,6 @@
-// The exercises. Copies their files into a folder of yours, watches the files, and says within seconds of saving
-// whether an exercise is solved. The checks are compiled from examples/exercises/answers and never from your folder.
+// The program for the exercises. It copies the exercises into a folder of yours and watches the copies. Within seconds
+// of saving it says whether an exercise is solved. The checks are compiled from examples/exercises/answers and never
+// from your folder.
 #include <poll.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -32,15 +33,17 @@ struct LearnOptions {
   }
 };
 
+/// An exercise, such as one with the name "20_causal_mask", the title "20: the causal mask", and the effort "Difficulty
+/// 2 of 5, 10 minutes."
 struct Exercise {
-  std::string name = {};                               ///< "20_causal_mask"
-  std::string title = {}, effort = {}, solution = {};  ///< "20: the causal mask", "Difficulty 2 of 5, 10 minutes."
+  std::string name = {};
+  std::string title = {}, effort = {}, solution = {};
   std::vector<std::string> hints = {}, why = {};
 };
 
 std::string text_of_file(const std::string& path) { return mote::read_file(path, 1 << 20); }
 /// Reads all exercises. The first two lines of a file are the title and the effort. The hints, the solution, and the
-/// sentences that are shown once the exercise is solved are in its answer.
+/// sentences `why`, which are shown once the exercise is solved, are in the file of the same name in answers/.
 std::vector<Exercise> read_exercises() {
   std::vector<Exercise> all;
   for (const std::string& file : mote::list_folder(kept)) {
@@ -65,8 +68,8 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-/// Runs a command and returns what it prints, in English. `code` becomes its exit code, which is above 127 if a signal
-/// ended it.
+/// Runs a shell command and returns what it prints, in English. `code` becomes its exit code, which is above 127 if a
+/// signal ended it.
 std::string run(const std::string& command, int& code) {
   FILE* pipe = popen(("export LC_ALL=C; (" + command + ") 2>&1").c_str(), "r");
   mote::check(pipe != nullptr, "cannot start a shell");
@@ -82,8 +85,8 @@ const std::string compiler = quoted(MOTE_COMPILER) + " -std=c++20 -pthread -O0 -
                              "-Werror=unused-result --param ggc-min-heapsize=2000000 " +  // no garbage collection
                              "-D_GLIBCXX_ASSERTIONS -DMOTE_REAL_DOUBLE -I" + quoted(MOTE_SOURCE_DIR);
 
-/// The path of a header that stands for the headers of every check. It is precompiled once, and again when the library
-/// or one of these headers has changed.
+/// Returns the path of a header that includes the headers of every check. The header is precompiled when it is first
+/// needed, and again when the library or the exercises' own headers have changed.
 std::string headers() {
   const std::string stand_in = work + "check.h", compiled = stand_in + ".gch";
   const auto old = [&](const std::string& file) { return fs::last_write_time(file) < fs::last_write_time(compiled); };
@@ -100,7 +103,7 @@ std::string headers() {
   return stand_in;
 }
 
-/// The compiler's first error in its own words, without the notes that follow it.
+/// Returns the compiler's first error without the notes that follow it, and adds advice for some common mistakes.
 std::string first_error(const std::string& text) {
   const std::size_t error = std::min(text.find("error: "), text.find("undefined reference")),
                     begin = text.rfind('\n', error) + 1;
@@ -119,7 +122,8 @@ struct Verdict {
   bool solved;
   std::string text;
 };
-/// Compiles the check of an exercise with this file, and runs it with `word`. The check prints `word` if all is right.
+/// Compiles the check of an exercise together with the answer in `file`, and runs the check with `word`. The check
+/// prints `word` if all is right.
 Verdict judge(const Exercise& e, const std::string& file, const std::string& word, const std::string& more = "") {
   const std::string program = work + e.name + std::to_string(getpid());
   int code = 0;
@@ -202,7 +206,8 @@ struct Keys {
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
   ~Keys() { tcsetattr(STDIN_FILENO, TCSANOW, &before); }
-  /// A key that is pressed within a fifth of a second, or 0; 'q' at the end of input and after Ctrl-C.
+  /// Returns a key that is pressed within a fifth of a second, or 0 if none is. Returns 'q' at the end of input and
+  /// after Ctrl-C.
   static char next() {
     pollfd in{STDIN_FILENO, POLLIN, 0};
     char key = 0;
@@ -233,7 +238,7 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     if (key == 'h') std::cout << all[at].hints[std::min(hints++, all[at].hints.size() - 1)] << std::endl;
     if (key == 'l') print_list(all, folder);
     if (key == 's') std::cout << solution(all[at], folder) << std::flush;
-    if (key == 'x') folder.reset(all[at]);  // which the loop below notices as a saved file
+    if (key == 'x') folder.reset(all[at]);  // the loop below notices the reset as a saved file
     for (std::size_t i = 0; key == 'c' && i < all.size() && mote::StopSignal::received() == 0; ++i)
       print_verdict(all[i], folder);
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -244,14 +249,15 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
   }
 }
 
-/// The exercise that 7, 07 or 07_broadcast_shape names.
+/// Returns the exercise named by `word`, a number or a file name such as 7, 07 or 07_broadcast_shape.
 const Exercise& find(const std::vector<Exercise>& all, const std::string& word) {
   for (const Exercise& e : all)
     if (word == e.name || e.name.starts_with(std::string(word.size() < 2, '0') + word + "_")) return e;
   throw mote::UsageError("there is no exercise '" + word + "': `learn list` shows them");
 }
 
-/// Tests the checks themselves, as judge() in answers/check.h does. An empty file must not pass.
+/// Tests the checks themselves, by proved() in answers/check.h. Also tests that an empty file does not pass, and that
+/// no hint, sentence or solution is missing.
 int prove(const std::vector<Exercise>& chosen) {
   bool good = true;
   for (const Exercise& e : chosen) {
@@ -264,7 +270,7 @@ int prove(const std::vector<Exercise>& chosen) {
   return good ? 0 : 1;
 }
 
-/// Runs a command. `words` are empty, or the command and the exercises that it is for.
+/// Runs a command of this program. `words` are empty, or the command and the exercises that it is for.
 int learn(const LearnOptions& options, std::vector<std::string> words) {
   const std::vector<Exercise> all = read_exercises();
   const std::string command = words.empty() ? "" : words[0];

@@ -1,5 +1,5 @@
-// train --seeds 1-10: trains with several seeds, several at a time, and prints the worst and the median outcome. With
-// --out_dir the runs are kept, and the same command resumes runs that were stopped.
+// train --seeds 1-10: trains with several seeds, several of them at a time, and prints the worst and the median
+// outcome. With --out_dir the runs are kept, and the same command resumes runs that were stopped.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,9 @@ inline double median(std::vector<double> x) {
   return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
-/// Trains with one seed, or resumes the run in the folder of that seed. Returns the line of a table and the run's
-/// score, which is the share of right answers, or a loss if answers are not graded. Returns nothing if a signal
-/// stopped the run. A run with a folder is then saved.
+/// Trains with one seed, or resumes the run in the folder of that seed. Returns a row for the table of all seeds, and
+/// the score of the run. The score is the share of right answers, or the loss if answers are not graded. Returns
+/// nothing if a signal stopped the run. A stopped run that has a folder is saved.
 inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings settings, const Task& task, Index seed) {
   settings.run.seed = seed;
   const std::string folder = settings.run.folder.empty() ? "" : settings.run.folder + "/seed-" + std::to_string(seed);
@@ -52,7 +52,7 @@ inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings setting
   if (!folder.empty()) {
     write_report(folder);
     const RunRecord record = read_run(folder);
-    seconds = record.seconds;  // of all processes that trained it
+    seconds = record.seconds;  // those of all processes that trained the run
     if (!record.evaluations.empty()) loss = record.evaluations.back().loss;
   }
   const std::optional<Answers>& answers = run.ending()->answers;
@@ -63,8 +63,8 @@ inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings setting
 }
 
 /// Trains with every seed from `first` to `last`, `jobs` at a time, each on a thread. Prints the outcome of each seed,
-/// the worst and the median. Returns whether all seeds reach the outcome that the task states. With settings other
-/// than the task's own the task states nothing, and the result is true. Errors: those of a run that failed.
+/// the worst and the median. Returns whether all seeds reach the outcome that the task states. The task states nothing
+/// for settings other than its own, so the result is true with such settings. Errors: those of a run that failed.
 inline bool train_seeds(const RunSettings& settings, const Task& task, Index first, Index last, Index jobs) {
   const TableRow titles{"seed", "  loss", "  right", "seconds"};
   std::cout << settings.task << ": " << task.description() << "\n\n" << table_line(titles, titles) << std::flush;

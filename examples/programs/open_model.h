@@ -83,8 +83,8 @@ inline ModelKind kind_of_model(const std::string& path) {
   return saved_setting(SafetensorsFile(path), "general.task") ? ModelKind::run : ModelKind::weights;
 }
 
-/// Sets a model's weights from a state dict. If the model has fewer learned positions than the state, the first ones
-/// are taken.
+/// Sets a model's weights from a state dict. If the state dict has more learned positions than the model, only the
+/// first positions are taken.
 inline void take_weights(GPT& model, StateDict state, const NameTable& names, const std::string& what) {
   for (StateEntry& e : state) {
     const bool positions = e.name.ends_with("wpe.weight") && e.shape.rank() == 2 && e.other.empty();

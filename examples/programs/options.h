@@ -53,7 +53,8 @@ struct CommandLine {
   bool has(const std::string& name) const {
     return std::any_of(given.begin(), given.end(), [&](const Given& g) { return g.name == name; });
   }
-  /// The value of an option, for programs whose other options depend on it; `fallback` if it is not given.
+  /// Returns the value of an option, or `fallback` if the option is not given. Programs call it for options that decide
+  /// which other options exist.
   std::string peek(const std::string& name, const std::string& fallback) const {
     for (const Given& g : given)
       if (g.name == name && g.has_value) return g.value;
@@ -64,7 +65,7 @@ struct CommandLine {
   /// and texts may stand in quotes. True and False are true and false, None leaves the option out, and 5 * 8 is 40.
   /// decay_lr = True is the schedule cosine, and False is constant. An option that is also on the command line is not
   /// taken from the file. Errors: one UsageError that names the file and the line of every mistake. The options config
-  /// and resume are mistakes in a file.
+  /// and resume may not be in a file.
   void add_file(const std::string& path) {
     std::string text = checked_usage([&] { return read_file(path, 1 << 20); });
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
@@ -84,8 +85,9 @@ struct CommandLine {
     given.insert(given.begin(), lines.begin(), lines.end());
   }
 
-  /// Separates words from options that are true or false, whose names are `flags`. A word behind such an option that
-  /// is neither true nor false is not its value, so `--diagnose copy` is --diagnose and copy.
+  /// Separates words from options that are true or false, whose names are `flags`. If the word behind such an option is
+  /// neither true nor false, the word is not the option's value. So `--diagnose copy` is the option --diagnose and the
+  /// word copy.
   void split_flags(const std::vector<std::string>& flags) {
     std::vector<Given> all;
     for (const Given& g : given) {
@@ -105,7 +107,8 @@ struct CommandLine {
     const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
   }
-  /// The product of whole numbers that have * between them. Any other text is returned as it is.
+  /// Returns the product of whole numbers that have * between them, so "5 * 8" gives "40". Returns any other text as it
+  /// is.
   static std::string product(const std::string& text) {
     Index result = 1;
     std::istringstream in(text);

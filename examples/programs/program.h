@@ -29,7 +29,7 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-/// Standard output could not be written.
+/// An error in writing to standard output.
 struct OutputError : Error {
   using Error::Error;
 };
@@ -59,7 +59,8 @@ inline bool on_terminal() {
   return isatty(STDOUT_FILENO) != 0 && (!kind || std::strcmp(kind, "dumb") != 0);
 }
 
-/// Flushes standard output. Errors: what was printed so far is lost, because standard output is closed or full.
+/// Flushes standard output. Errors: an OutputError if standard output is closed or full, because printed text is lost
+/// then.
 inline void flush_output() {
   errno = 0;
   std::cout.flush();

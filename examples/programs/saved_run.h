@@ -23,12 +23,14 @@ struct RunSettings {
   bool use_cache = true;                 ///< whether answers are generated with a cache of keys and values
   std::function<void(GPT&)> begin = {};  ///< sets the weights that a new run begins with, if they are not drawn
 
-  /// The settings that a task with these options has for itself. Errors: no such task, options that the task rejects.
+  /// The task's own settings of a run, for these options of the task. Errors: no such task, options that the task
+  /// rejects.
   RunSettings(const std::string& name, const FieldValues& values, const std::string& kept = {})
       : task(name), state(kept), task_values(values), recipe(task_recipe(task, values)) {}
 
   OwnedTask make_task() const { return mote::make_task(task, task_values, state); }
-  /// Whether training and model have the task's own settings. The outcome that the task states is for these settings.
+  /// Whether training and model have the task's own settings. The outcome that the task states is only for its own
+  /// settings.
   bool own() const {
     Recipe stated = task_recipe(task, task_values);
     const FieldValues sizes = std::exchange(stated.config, {});
@@ -65,8 +67,9 @@ inline bool is_task(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-/// The settings of a run from texts by group and name, such as "training.batch_size". A setting that is missing has
-/// its default. `state` is what a checkpoint kept of the task. `text`, if it is given, is the path of the task's text.
+/// Reads the settings of a run from texts whose names are group and name, such as "training.batch_size". A setting that
+/// is missing has its default. `state` is what a checkpoint kept of the task. If `text` is given, it replaces the path
+/// of the task's text.
 inline RunSettings read_settings(const FieldValues& saved, const std::string& state, const std::string& text = {}) {
   const auto find = [&](const std::string& group, const std::string& name) -> const std::string* {
     const std::string full = group + "." + name;
@@ -91,8 +94,9 @@ inline RunSettings read_settings(const FieldValues& saved, const std::string& st
   return s;
 }
 
-/// The settings of a run from its checkpoint. A setting that mote did not have yet when the checkpoint was saved has
-/// its default. Errors: one sentence with the file; a run whose data or model are a program's own.
+/// Reads the settings of a run from its checkpoint. A setting that mote did not have yet when the checkpoint was saved
+/// has its default. Errors, in one sentence that names the file: a file that is no checkpoint of a run; a run whose
+/// task or model class is not one of mote's.
 inline RunSettings read_settings(const SafetensorsFile& file, const std::string& text = {}) {
   const std::string* const task = saved_setting(file, "general.task");
   check(task, file.name(), " is not a checkpoint of a run: the setting 'task' is missing");

@@ -43,8 +43,8 @@ struct Command {
   }
 };
 
-/// The model before training. All settings are checked. Errors, all caused by the user: settings that are invalid
-/// alone or together, or that contradict the run to resume.
+/// Makes the model and checks all settings before the training. Errors, which are all mistakes of the user: settings
+/// that are invalid alone or together, or that contradict the run to resume.
 GPT new_model(const Task& task, const RunSettings& settings) {
   GPT made = settings.new_model(task, Generator(settings.run.seed));
   RunOptions trial = settings.run;
@@ -85,7 +85,7 @@ bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
   return ended;
 }
 
-/// Says that a run was stopped, and ends the program by that signal. Errors: standard output cannot be written.
+/// Says that a run was stopped, and ends the program by `signal`. Errors: standard output cannot be written.
 [[noreturn]] void end_stopped(std::optional<Run>& run, int signal) {
   const bool kept = !run->options().folder.empty();
   const std::string stopped =
@@ -140,7 +140,7 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   const Index tokens = task.batch(settings.recipe.batch_size, Split::train, Generator(0)).ids.numel();
   const StopSignal stop;
 #ifdef SIGPIPE
-  if (!settings.run.folder.empty()) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before the run is saved
+  if (!settings.run.folder.empty()) std::signal(SIGPIPE, SIG_IGN);  // SIGPIPE would end the program unsaved
 #endif
   const auto begin = std::chrono::steady_clock::now();
   if (!train(*run, command.log_interval, tokens * settings.recipe.gradient_accumulation_steps))

@@ -30,7 +30,7 @@ inline std::vector<Field> model_options(const RunSettings& settings) {
   return all;
 }
 
-/// All settings of a run as options.
+/// Adds all settings of a run to the options of `train`.
 inline void add_to(Options& options, RunSettings& s) {
   options.add("the run", s.run);
   options.add(
@@ -48,8 +48,8 @@ inline void add_to(Options& options, RunSettings& s) {
   options.context = " for --task " + s.task;
 }
 
-/// Reads the command line of `train`, with the lines of its --config. `own` are the options that are not settings of a
-/// run. A bare word is the name of a task. --text FILE chooses the task text.
+/// Reads the command line of `train`, with the options in its --config file. `own` are the options that are not
+/// settings of a run. A bare word is the name of a task. --text FILE alone stands for the task `text`.
 inline CommandLine read_command_line(int argc, char** argv, const std::vector<Field>& own) {
   CommandLine line(argc, argv);
   std::vector<std::string> flags;
@@ -72,8 +72,8 @@ inline CommandLine read_command_line(int argc, char** argv, const std::vector<Fi
   return line;
 }
 
-/// The settings of the run to resume. Errors: an option that contradicts the run is a UsageError; others are those of
-/// its checkpoint.
+/// The settings of the run to resume. Errors: a UsageError if an option contradicts the run; those of reading its
+/// checkpoint.
 inline RunSettings resumed_settings(const CommandLine& line, const std::string& resume) {
   checked_usage([&] {
     check(!line.has("out_dir"), "--out_dir begins a run and --resume goes on with one: give one of them");
@@ -104,8 +104,8 @@ inline RunSettings new_settings(const CommandLine& line) {
   }
 }
 
-/// Options of the task by which a run gets the vocabulary of the model that it begins with. `path` is where that
-/// vocabulary lies.
+/// Returns the options of the task with which a run gets the vocabulary of its initial model. `path` is the path of
+/// that vocabulary.
 inline FieldValues vocabulary_values(const CommandLine& line, const std::string& path, const Tokenizer* tokenizer,
                                      Index vocab_size) {
   FieldValues values;
@@ -116,9 +116,9 @@ inline FieldValues vocabulary_values(const CommandLine& line, const std::string&
   return values;
 }
 
-/// The settings of a new run that begins with the weights of a model, --init_from. Its data and its training are its
-/// own. The kind and the sizes of the model are those of the given model, and a text is encoded with its vocabulary.
-/// If the file has only weights, options give the sizes.
+/// The settings of a new run that begins with the weights of a model, --init_from. Data and training settings are those
+/// of the new run. The kind and the sizes of the model are those of the given model, and a text is encoded with the
+/// given model's vocabulary. If the file has only weights, the sizes come from the command line.
 inline RunSettings fine_tuning_settings(const CommandLine& line, const std::string& path) {
   checked_usage([&] {
     check(!line.has("resume") && !line.has("from"), "--init_from begins a run: without --resume and --from");
@@ -166,7 +166,7 @@ inline TorchValue imported_checkpoint(const std::string& path) {
   return load_torch(is_folder(path) ? path + "/ckpt.pt" : path);
 }
 
-/// nanoGPT's folder of a dataset, near its ckpt.pt or in the current folder, or "" if there is none.
+/// Finds nanoGPT's folder of a dataset, near the ckpt.pt `from` or in the current folder. Returns "" if there is none.
 inline std::string dataset_folder(const std::string& from, const std::string& dataset) {
   if (dataset.empty()) return "";
   const std::string out = folder_of(from);
@@ -175,8 +175,9 @@ inline std::string dataset_folder(const std::string& from, const std::string& da
   return "";
 }
 
-/// Options of the task for a ckpt.pt that nanoGPT itself has saved: its text and its vocabulary. meta.pkl lies beside
-/// ckpt.pt, beside the text, or in nanoGPT's folder of the dataset. Errors: no text; a vocabulary of another size.
+/// Returns the options of the task, text and vocabulary, for a ckpt.pt that nanoGPT itself has saved. The vocabulary is
+/// read from meta.pkl, which lies beside ckpt.pt, beside the text, or in nanoGPT's folder of the dataset. Errors: no
+/// text; a vocabulary of another size.
 inline FieldValues imported_text(const CommandLine& line, const std::string& from, const NanogptSettings& its) {
   const std::string data = dataset_folder(from, its.dataset);
   const bool tokens = !data.empty() && file_exists(data + "/train.bin") && file_exists(data + "/val.bin");
@@ -205,8 +206,8 @@ inline FieldValues imported_text(const CommandLine& line, const std::string& fro
   return values;
 }
 
-/// The settings of a new run that goes on from nanoGPT's ckpt.pt, --from. Errors: options that would give its tokens
-/// other ids or other lengths.
+/// The settings of a new run that goes on from nanoGPT's ckpt.pt, --from. Errors: options of the task that would change
+/// the ids of the tokens, or the lengths of token sequences.
 inline RunSettings imported_settings(const CommandLine& line, const std::string& from) {
   checked_usage([&] {
     check(!line.has("resume"), "--resume goes on with a run and --from begins one: give one");

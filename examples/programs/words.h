@@ -10,7 +10,7 @@
 
 namespace mote {
 
-/// Reads a range of seeds such as "1-10", or one seed. Errors, which begin with `word`: another text.
+/// Reads a range of seeds such as "1-10", or one seed. Errors, whose messages begin with `word`: any other text.
 inline std::pair<Index, Index> read_seeds(const std::string& text, const std::string& word = "--seeds") {
   const std::size_t dash = text.find('-');
   Index first = 0, last = 0;

@@ -34,7 +34,7 @@ std::pair<Tensor, Tensor> MultiHeadSelfAttention::forward(const Tensor& x, Retur
   check_in("MultiHeadSelfAttention", x.dim() == 3 && x.size(2) == d_model, "x ", x.shape(), " must be [B, T, ", d_model,
            "]");
   const Index T = x.size(1);
-  check_in("MultiHeadSelfAttention", T <= max_context_length, "T = ", T, " is above max_context_length ",
+  check_in("MultiHeadSelfAttention", T <= max_context_length, "the length T = ", T, " is above max_context_length ",
            max_context_length);
   const std::vector<Tensor> parts = chunk(qkv_proj(x), 3, -1);  // [B, T, d_model] each
   const Tensor q = split_heads(parts[0], n_heads);              // [B, n_heads, T, d_head]
@@ -48,7 +48,7 @@ std::pair<Tensor, Tensor> MultiHeadSelfAttention::forward(const Tensor& x, Retur
 }
 
 namespace {
-/// Draws N(0, 1) as every Embedding does, and then N(0, 0.02) over it.
+/// Makes an Embedding with weights from N(0, 0.02). It draws from N(0, 1) first, because every Embedding does.
 Embedding small_embedding(Index vocab_size, Index d_model, const Generator& random) {
   Embedding table(vocab_size, d_model, random);
   init::normal(table.weight, 0, 0.02, random);
@@ -113,7 +113,7 @@ std::string heatmap(const Array& weights) {
     text += "  q=" + std::string(number.size() < 2 ? 1 : 0, ' ') + number + ": |";
     for (Index j = 0; j < weights.shape()[1]; ++j) {
       const double w = static_cast<double>(weights.at({i, j}));
-      text += glyphs[w > 0 ? static_cast<std::size_t>(std::min(w * 10, 9.0)) : 0];  // NaN: ' '
+      text += glyphs[w > 0 ? static_cast<std::size_t>(std::min(w * 10, 9.0)) : 0];  // NaN gives ' '
     }
     text += "|\n";
   }

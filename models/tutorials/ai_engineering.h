@@ -26,8 +26,8 @@ struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index d_model, n_heads, d_head, max_context_length;
   Linear qkv_proj, out_proj;
   Dropout attn_dropout, out_dropout;
-  /// A lower triangle of ones, in which 0 blocks. Each call uses its first T rows and columns. It is a buffer: copied
-  /// with the module, not trained.
+  /// A lower triangle of ones. A query may not attend to a key where the mask is 0. Each call uses its first T rows and
+  /// columns. It is a buffer: copied with the module, not trained.
   Array causal_mask;
 
   MultiHeadSelfAttention(Integer width, Integer heads, Integer longest, const Generator& random, Real attn_p = 0.0,
@@ -53,9 +53,9 @@ struct DemoConfig {
 };
 
 /// The lesson's demo model: lm_head(attn(token_emb(ids) + pos_emb)), ids [B, T] -> logits [B, T, V]. With
-/// return_weights it also returns the attention weights. Tokens are drawn N(0, 0.02); positions are sinusoidal. mote's
-/// AttentionLM draws the same weights and computes the same up to rounding. Errors: those of MultiHeadSelfAttention,
-/// ids that are not [B, T].
+/// return_weights it also returns the attention weights. The token embedding is drawn N(0, 0.02), and positions are
+/// sinusoidal. mote's AttentionLM draws the same weights and computes the same up to rounding. Errors: those of
+/// MultiHeadSelfAttention, ids that are not [B, T].
 struct TinyAttentionLM : Layer<TinyAttentionLM> {
   Embedding token_emb;
   SinusoidalPositions pos_emb;

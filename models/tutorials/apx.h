@@ -1,5 +1,5 @@
 // The class of ApX Machine Learning's course page on multi-head attention: separate projections with biases, and a mask
-// whose zeros block with -1e9.
+// that sets scores to -1e9 where it is 0.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,13 @@
 
 namespace mote::tutorials::apx {
 
-/// The course's multi-head attention: W_o(join(softmax(q k^T / sqrt(d_k), -1e9 where the mask is 0) v)). query [B, Tq,
-/// d_model], key and value [B, Tk, d_model] -> [B, Tq, d_model]. The mask, 0 or false where a query may not attend,
-/// broadcasts to [B, num_heads, Tq, Tk]. There is no dropout, and the weights are not returned. mote's
-/// MultiHeadAttention(d_model, num_heads, random) computes the same up to rounding, except for a query that may attend
-/// to nothing. mote's class gives such a query the output projection of 0. This class gives it the output projection
-/// of the mean of all values, because all its scores are equal. Errors: a d_model that num_heads does not divide,
-/// sizes below 1, inputs of another width.
+/// The course's multi-head attention: W_o(join(softmax(scores) v)), where scores = q k^T / sqrt(d_k), or -1e9 where the
+/// mask is 0. query [B, Tq, d_model], key and value [B, Tk, d_model] -> [B, Tq, d_model]. The mask, 0 or false where a
+/// query may not attend, broadcasts to [B, num_heads, Tq, Tk]. There is no dropout, and the weights are not returned.
+/// mote's MultiHeadAttention(d_model, num_heads, random) computes the same up to rounding, except for a query that may
+/// attend to nothing. mote's class gives such a query the output projection of 0. This class gives it the output
+/// projection of the mean of all values, because all its scores are equal. Errors: a d_model that num_heads does not
+/// divide, sizes below 1, inputs of another width.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_model, num_heads, d_k;
   Linear W_q, W_k, W_v, W_o;

@@ -46,7 +46,8 @@ inline Index checked_width(const char* who, Index d_in, Index d_out, Index conte
 /// Checks the input of a layer. Errors: x is not [B, T, d_in], or T is above context_length, the size of `mask`.
 inline void check_input(const char* who, const Tensor& x, Index d_in, const Array& mask) {
   check_in(who, x.dim() == 3 && x.size(2) == d_in, "x ", x.shape(), " must be [B, T, ", d_in, "]");
-  check_in(who, x.size(1) <= mask.shape()[0], "T = ", x.size(1), " is above context_length ", mask.shape()[0]);
+  check_in(who, x.size(1) <= mask.shape()[0], "the length T = ", x.size(1), " is above context_length ",
+           mask.shape()[0]);
 }
 
 /// One head of causal attention: x [B, T, d_in] -> [B, T, d_out]. Errors: x of another width, T above context_length,
@@ -99,10 +100,10 @@ struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
   void visit(Visitor& v) override { v("heads", heads); }
 };
 
-/// Multi-head attention with weight splits: x [B, T, d_in] -> [B, T, d_out]. One product per projection serves all
-/// heads. Its columns are split into num_heads of head_dim columns. The joined heads are projected. mote's own
-/// MultiHeadAttention, causal, with {.bias = qkv_bias, .out_bias = true, .d_in = d_in}, computes the same up to
-/// rounding. Errors: d_out that num_heads does not divide; those of CausalAttention.
+/// Multi-head attention with weight splits: x [B, T, d_in] -> [B, T, d_out]. Each projection computes the columns of
+/// all heads in one product. The result is split into num_heads heads of head_dim columns. out_proj maps the joined
+/// heads to the output. mote's own MultiHeadAttention, causal, with {.bias = qkv_bias, .out_bias = true, .d_in = d_in},
+/// computes the same up to rounding. Errors: d_out that num_heads does not divide; those of CausalAttention.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_out, num_heads, head_dim;
   Linear W_query, W_key, W_value, out_proj;

@@ -11,9 +11,9 @@
 
 namespace mote::tutorials::llm_from_scratch {
 
-/// A mask that is true where a query may not attend, as in the tutorial's two commented lines. mote's masks, such as
-/// mote::causal_mask, are true where a query may attend. Blocked is a type of its own, so that no Mask converts to it
-/// by mistake.
+/// A mask that is true where a query may not attend, as in the two lines of the tutorial that are commented out. mote's
+/// masks, such as mote::causal_mask, are true where a query may attend. Blocked is a type of its own, so that no Mask
+/// converts to it by mistake.
 struct Blocked {
   Mask mask;
 };
@@ -23,10 +23,10 @@ inline Blocked causal_mask(Index T) { return {~mote::causal_mask(T)}; }
 /// The tutorial's multi-head self-attention: x [B, T, d_model] -> out [B, T, d_model] and weights [B, n_head, T, T].
 /// qkv(x) is cut into q, k and v: [B, T, 3, n_head, d_head]. weights = dropout(softmax(q k^T / sqrt(d_head))). out =
 /// proj(join(weights v)). No layer has a bias. Gradients also flow through the weights. It prints its shapes while
-/// trace_shapes is on, as the tutorial's class does. mote's SelfAttention with {.causal = false, .dropout = p},
-/// {.bias = false, .resid_dropout = 0} computes the same up to rounding, except for a query that may attend to
-/// nothing. There SelfAttention gives 0, and this class gives NaN. Errors: a d_model that n_head does not divide,
-/// sizes below 1, x of another rank or width.
+/// trace_shapes is on, as the tutorial's class does. mote's SelfAttention with the options {.causal = false, .dropout =
+/// p}, {.bias = false, .resid_dropout = 0} computes the same up to rounding, except for a query that may attend to
+/// nothing. For such a query SelfAttention gives 0, and this class gives NaN. Errors: a d_model that n_head does not
+/// divide, sizes below 1, x of another rank or width.
 struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index n_head, d_model, d_head;
   Linear qkv, proj;

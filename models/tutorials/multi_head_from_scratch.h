@@ -18,13 +18,13 @@
 
 namespace mote::tutorials::multi_head_from_scratch {
 
-/// The tutorial's multi-head attention, which also returns its weights. Q [B, Tq, d_model], K and V [B, Tk, d_model]
-/// -> (output [B, Tq, d_model], weights [B, num_heads, Tq, Tk] after dropout). The projections have no biases, except
-/// that W_o has one in the tutorial's compact copy (out_bias). A mask that is 0 or false blocks with -infinity, and
-/// broadcasts to the weights. Gradients also flow through the weights. mote's MultiHeadAttention with {.dropout = p},
-/// {.bias = false, .out_bias = out_bias} computes the same up to rounding, except for a query that may attend to
-/// nothing. There the heads of mote's class give 0, and those of this class give NaN. Errors: a d_model that num_heads
-/// does not divide, sizes below 1, inputs of another width.
+/// The tutorial's multi-head attention, which also returns its weights. Q [B, Tq, d_model], K and V [B, Tk, d_model] ->
+/// (output [B, Tq, d_model], weights [B, num_heads, Tq, Tk] after dropout). The projections have no biases. Only in the
+/// tutorial's compact copy W_o has one (out_bias). Scores become -infinity where the mask is 0 or false. The mask
+/// broadcasts to the shape of the weights. Gradients also flow through the weights. mote's MultiHeadAttention with
+/// {.dropout = p}, {.bias = false, .out_bias = out_bias} computes the same up to rounding, except for a query that may
+/// attend to nothing. For such a query the heads of mote's class give 0, and those of this class give NaN. Errors: a
+/// d_model that num_heads does not divide, sizes below 1, inputs of another width.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_model, num_heads, d_k;
   Linear W_q, W_k, W_v, W_o;

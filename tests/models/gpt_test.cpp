@@ -128,7 +128,7 @@ TEST_CASE("GPT") {
              [](const GPT& m) {
                m(ints({{1, 2, 3, 4}}));
              },
-         .error_text = "GPT: T = 4 is above block_size 3 (in GPT)"});
+         .error_text = "GPT: the length T = 4 is above block_size 3 (in GPT)"});
   };
   check("tied", tiny);
   GPTConfig dropping = tiny;

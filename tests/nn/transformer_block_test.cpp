@@ -101,7 +101,7 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
       {.names = names_of(o),
        .inputs = {random_array({2, 3, 4}, 1)},
        .error = [](const TransformerBlock& m) { m(Tensor(zeros_of(1, 4, 4))); },
-       .error_text = "SelfAttention: T = 4 is above block_size 3 (in attn)"});
+       .error_text = "SelfAttention: the length T = 4 is above block_size 3 (in attn)"});
   const Generator random(1);
   const TransformerBlock m(4, 2, random, {.attention = {.causal = false}});
   const Array x = random_array({1, 3, 4}, 1);

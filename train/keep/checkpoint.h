@@ -14,7 +14,8 @@
 namespace mote {
 
 namespace detail {
-/// A visitor that takes any field. By it HasFields finds the types that list their fields in visit(v), as configs do.
+/// A visitor that accepts any field. HasFields passes it to visit(v), to find out whether a type lists its fields
+/// there, as configs do.
 struct AnyField {
   template <class T>
   void operator()(const char*, T&, const char*, const FieldUse& = {}) {}
@@ -24,33 +25,33 @@ concept HasFields = requires(C& c, AnyField& v) {
   c.visit(v);
 };
 
-/// The transfer of all that a checkpoint keeps, into a file or out of one.
+/// One transfer of all parts of a checkpoint, either into a file (saving) or out of a file (loading).
 class Transfer {
  public:
-  Transfer() = default;                                             ///< into a file that is to be written
-  explicit Transfer(const SafetensorsFile& file) : file_(&file) {}  ///< out of this file
-  const SafetensorsFile* file() const { return file_; }             ///< null if the transfer is into a file
+  Transfer() = default;                                             ///< for saving
+  explicit Transfer(const SafetensorsFile& file) : file_(&file) {}  ///< for loading from this file
+  const SafetensorsFile* file() const { return file_; }             ///< null when saving
 
   void write(const std::string& name, const AnyArray& value) { tensors.push_back({name, value}); }
   void write(const std::string& name, const std::string& text) { texts.emplace_back(name, text); }
   std::vector<NamedArray> tensors;
   Metadata texts;
 
-  // The file's entry of a name. If there is none or it cannot be read, these note a problem and return nothing (null,
-  // or not defined). Entries that are never asked for are a problem, too.
+  // These functions return the file's entry with this name. If the entry is missing or cannot be read, they note a
+  // problem, and return null or an undefined array. Entries of the file that are never asked for are a problem, too.
   const std::string* text(const std::string& name);
   Array array(const std::string& name);
   IntArray ints(const std::string& name);
-  /// Reads an array and lets finish() pass it to `set`. Another shape is a problem.
+  /// Reads an array, which finish() will pass to `set`. Notes a problem if the array has another shape.
   void array(const std::string& name, const Shape& shape, const std::function<void(Array)>& set);
   /// Notes a problem unless the file has exactly this text.
   void require(const std::string& name, const std::string& here);
-  /// Passes over all that the file has in a group, so that it is not a problem.
+  /// Marks all entries of a group as asked for, so that they are not a problem.
   void pass_over(const std::string& group);
   void problem(const std::string& text) { problems_ += "\n  " + text; }
   /// Adds a change, which finish() makes if there are no problems. The change must not fail.
   void change(std::function<void()> make) { changes_.push_back(std::move(make)); }
-  /// Makes all changes. Errors: all problems in one message; then no change is made.
+  /// Makes all changes. Errors: there are problems. The message lists all of them, and no change is made.
   void finish();
 
  private:
@@ -69,7 +70,8 @@ concept TextField = requires(const T& x, T& y, const std::string& s) {
   field_text(x);
   read_field("", s, y);
 };
-// Unlike an option, a number of a run may be infinite or NaN, such as a best loss before the first evaluation.
+// Reads a number from a checkpoint. Unlike an option, the number may be infinite or NaN, as a best loss is before the
+// first evaluation.
 void read_saved(const char* name, const std::string& text, double& x);
 template <TextField T>
 void read_saved(const char* name, const std::string& text, T& x) {
@@ -80,7 +82,8 @@ inline void read_saved(const char* name, const std::string& text, std::optional<
   read_saved(name, text, x.emplace());
 }
 
-/// The file's value of a name. If there is none or it cannot be read, notes a problem and returns nothing.
+/// Returns the value that the file has under `name`. If the value is missing or cannot be read, notes a problem and
+/// returns nullopt.
 template <TextField T>
 std::optional<T> value_of(Transfer& t, const std::string& name) {
   const std::string* const text = t.text(name);
@@ -139,8 +142,9 @@ class Checkpoint {
 
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Optimizer& optimizer);
-  /// Adds a value, which is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the
-  /// file's own ("mote", "format"), or the beginning of another name up to a dot ("model" and "model.head").
+  /// Adds a value, which is saved and restored. Errors of all functions that add something: the name is empty, is used
+  /// twice, is reserved ("mote", "format"), or is the beginning of another name up to a dot ("model" and
+  /// "model.head").
   template <detail::Kept T>
   void add(const std::string& name, T& value) {
     add_part(name, [name, &value](detail::Transfer& t) {
@@ -174,9 +178,9 @@ class Checkpoint {
   /// Writes the file, whole or not at all. `notes` go into its metadata, for other readers. The names of notes begin
   /// with "mote.", and loading ignores them. Errors: the file cannot be written.
   void save(const std::string& path, const Metadata& notes = {}) const;
-  /// Restores everything. Errors: a file that is not a checkpoint, of a newer version or of the other `real`; a file
-  /// that was cut or changed; names that only one side has, and shapes or settings that differ. The message lists all
-  /// differences. After an error nothing has changed.
+  /// Restores everything. Errors: the file is not a checkpoint, is of a newer version or of another `real` type, or
+  /// was cut or changed; names that are only in the file or only in this Checkpoint; shapes or settings that differ.
+  /// The message lists all differences. After an error nothing has changed.
   void load(const std::string& path) const;
 
  private:

@@ -8,11 +8,11 @@
 namespace mote {
 namespace {
 
-/// at::CPUGeneratorImplState of torch 1.0 and later, on a little-endian machine.
+/// The layout of at::CPUGeneratorImplState in torch 1.0 and later, on a little-endian machine.
 struct RngState {
   std::uint64_t seed = 0;
   std::int32_t left = 1, seeded = 1;  // left: words until the next block is made
-  std::uint64_t next = 0;             // the word that is drawn next
+  std::uint64_t next = 0;             // index of the word that is drawn next
   std::uint64_t words[624] = {};
   double normal_x = 0, normal = 0, normal_rho = 0;
   std::int32_t has_normal = 0;
@@ -35,7 +35,8 @@ const T& as(const TorchValue& value, const std::string& what) {
 
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
-/// The arrays `what` of a state, one for each parameter of a group. A parameter without a step count gets 0 steps.
+/// Returns the places of the arrays that are called `what`, such as "exp_avg", in an optimizer's state. There is one
+/// place for each parameter of the group. A parameter without a step count gets 0 steps.
 std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
   std::vector<StatePlace> places;
   for (const auto& [name, p] : group.parameters) {
@@ -57,7 +58,8 @@ TorchTensor torch_rng_state(const GeneratorState& state) {
   RngState s{.seed = state.seed, .has_normal = state.has_normal};
   if (state.has_normal) s.normal = state.cached_normal;
   std::copy(state.words.begin(), state.words.end(), s.words);
-  // If nothing was drawn from a stream, torch's position is before the block that the seed makes (next 0, left 1).
+  // A stream from which nothing was drawn has next 0 and left 1, because torch makes the first block of words only at
+  // the first draw.
   const bool fresh = state.used == 624 && state.words[0] == static_cast<std::uint32_t>(state.seed);
   if (!fresh) {
     s.next = state.used;
@@ -146,7 +148,7 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
       const Index number = detail::count_of(numbers[i], "params of group " + std::to_string(g));
       check_in("torch", taken.insert(number).second, "the optimizer has parameter ", number, " twice");
       const TorchValue* const found = parameters.find(number);
-      if (!found) continue;  // its parameter was never updated
+      if (!found) continue;  // this parameter was never updated
       for (const char* const part : {"step", moments[0], moments[1]})
         check_in("torch", detail::find(*found, part), "the optimizer has no ", part, " of ", e.name);
       const Index steps = detail::count_of(detail::at(*found, "step"), "the steps of " + e.name);

@@ -1,4 +1,4 @@
-// The state of a training in torch's form, and back: AdamW's state and a random stream.
+// Converts the state of a training to torch's form and back: the state of AdamW, and the state of a random stream.
 #pragma once
 
 #include "engine/array/random.h"
@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// The state that torch.get_rng_state() returns if torch has drawn the same numbers: 5,056 bytes [5056]. It is also
-/// the state of a torch.Generator. It does not contain the TorchBuild.
+/// The state that torch.get_rng_state() returns if torch has drawn the same numbers from the same seed: 5,056 bytes
+/// [5056]. It is also the state of a torch.Generator. It does not contain the TorchBuild.
 TorchTensor torch_rng_state(const GeneratorState& state);
 /// Reads the state of torch's random stream. Errors: a value that is not such a state.
 GeneratorState generator_state(const TorchValue& rng_state);

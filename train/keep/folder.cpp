@@ -23,7 +23,7 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folde
     }
     FileStatus status;
     if (status_of(file_.get(), status) != 0) fail_file("lock the folder", folder, errno);
-    if (status.links > 0) break;  // otherwise the lock's last owner has removed the file meanwhile
+    if (status.links > 0) break;  // otherwise the last owner has just removed the file, so try again
   }
   if (status_of(folder_.c_str(), ours_) != 0) fail_file("lock the folder", folder_, errno);
   const std::string id = std::to_string(process_id());  // for the message above; it may be missing if the disk is full

@@ -9,10 +9,10 @@
 
 namespace mote {
 
-/// Locks a folder for this object alone, until it is destroyed or the process ends in any way (SIGKILL included).
-/// Errors: another FolderLock has the folder, in this process or another; the message names that process. On a file
-/// system without locks (some network ones) nothing is locked, and two runs in one folder go unnoticed. Otherwise no
-/// run could use such a folder.
+/// Locks a folder for this object alone, until the object is destroyed or the process ends in any way (SIGKILL
+/// included). Errors: another FolderLock has the folder, in this process or another; the message names that process.
+/// On a file system that does not support locks, such as some network file systems, nothing is locked and two runs in
+/// one folder go unnoticed. This is not an error, because otherwise no run could use such a file system.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);
@@ -23,7 +23,7 @@ class FolderLock {
 
  private:
   std::string folder_, path_;
-  detail::FileStatus ours_;  // of the locked folder
+  detail::FileStatus ours_;  // status of the locked folder
   detail::OpenFile file_;
 };
 
@@ -31,14 +31,15 @@ class FolderLock {
 /// end of this process. After sync() it survives a power cut.
 class LogFile {
  public:
-  /// Continues the file after its first `size` bytes, and removes the rest. 0 begins a new file. Errors: also a file
-  /// that has fewer bytes.
+  /// Continues the file after its first `size` bytes, and removes the rest. A `size` of 0 begins a new file. Errors:
+  /// the file has fewer bytes or cannot be written.
   LogFile(const std::string& path, std::uint64_t size);
 
-  std::uint64_t size() const { return size_; }  ///< the size with which to continue
-  /// Appends one or more lines, and a newline. After an error nothing is appended.
+  std::uint64_t size() const { return size_; }  ///< the `size` with which another LogFile can continue
+  /// Appends a line and a newline. `line` may also be several lines with newlines between them. After an error nothing
+  /// is appended.
   void append(std::string_view line);
-  /// Syncs all lines to the disk. Errors: also a file that somebody has removed or changed meanwhile.
+  /// Syncs all lines to the disk. Errors: the file cannot be synced, or somebody has removed or changed it meanwhile.
   void sync();
 
  private:

@@ -43,8 +43,8 @@ inline double sum_of_squares(const Gradients& list) {
   return all;
 }
 
-/// sqrt(sum of squares) for gradients whose squares overflow or underflow `real`. All elements are first scaled by a
-/// power of two, so that the largest is about 1.
+/// Returns sqrt(sum of squares) for gradients whose squares overflow or underflow `real`. All elements are first scaled
+/// by a power of two, so that the largest is about 1.
 inline double scaled_norm(Gradients list) {
   real largest = 0;
   for (const Array& g : list)
@@ -55,7 +55,8 @@ inline double scaled_norm(Gradients list) {
   return std::ldexp(std::sqrt(sum_of_squares(list)), -exponent);
 }
 
-/// sqrt(sum of squares). It is NaN or infinite only if an element is, or if the norm is beyond the range of double.
+/// Returns sqrt(sum of squares). It is NaN or infinite only if an element is, or if the norm is beyond the range of
+/// double.
 inline double norm_of(const Gradients& list) {
   const double squares = sum_of_squares(list);
   constexpr double vanishing = 1e8 * static_cast<double>(std::numeric_limits<real>::min());
@@ -88,13 +89,13 @@ inline void scale_gradients(const std::vector<Parameter>& parameters, real facto
 
 }  // namespace detail
 
-/// Multiplies all gradients by max_norm / (norm + 1e-6) if that is below 1, where norm = sqrt(sum of the squares of
-/// all gradients), and returns norm. The new norm is then at most max_norm. With max_norm 0 all gradients become 0.
-/// With infinity the norm is only measured. Parameters that are frozen or have no gradient do not count. Without any
-/// parameter the norm is 0.
+/// Clips the norm of all gradients together to max_norm, and returns the norm before clipping. norm = sqrt(sum of the
+/// squares of all elements of all gradients). If max_norm / (norm + 1e-6) is below 1, all gradients are multiplied by
+/// this factor. With max_norm 0 all gradients become 0. If max_norm is infinity, the norm is only measured. Parameters
+/// that are frozen or have no gradient do not count. Without any parameter the norm is 0.
 ///
-/// If the norm is NaN or infinite, returns it and leaves the gradients unchanged (PyTorch would make them 0 or NaN), so
-/// that the caller can skip the step.
+/// A norm that is NaN or infinite is returned, and the gradients stay unchanged, so that the caller can skip the step.
+/// PyTorch would set such gradients to 0 or NaN.
 ///
 /// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; no memory. After an error nothing
 /// has changed.

@@ -17,34 +17,39 @@ struct DataLoaderOptions {
   Index batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;                   ///< leave out a last batch that is shorter than the others
-  bool replacement = false;                 ///< with replacement, as PyTorch's RandomSampler(data, replacement=True)
+  bool replacement = false;                 ///< draw with replacement, as RandomSampler(data, replacement=True)
   std::optional<Index> num_samples = {};    ///< rows per epoch, only with replacement; default: dataset_size
   std::optional<Generator> generator = {};  ///< PyTorch's generator=g: the stream to draw from instead of `random`
 };
 
-/// Batches of the row indices 0 to dataset_size - 1, each of them once per epoch unless `replacement` is on:
+/// Makes batches of row indices. Each index from 0 to dataset_size - 1 comes once per epoch, unless `replacement` is
+/// true:
 ///
 ///     const DataLoader loader(x.size(0), {.batch_size = 32, .shuffle = true}, random);
 ///     for (int epoch = 0; epoch < 10; ++epoch)
 ///       for (const std::vector<Index>& rows : loader) train(take_rows(x, rows), take_rows(y, rows));
 ///
-/// `random` takes the place of PyTorch's global random stream, which torch.manual_seed seeds. The draws in order:
+/// `random` takes the place of PyTorch's global random stream, which torch.manual_seed seeds. A loop draws the
+/// following numbers, in this order:
 ///
 ///     begin()                 draws random_int64, shuffled or not (PyTorch's base seed for its workers)
-///     the first batch         with shuffle: draws random_int64 again. It seeds a new Generator, whose randperm(n) is
-///                             the order. The draw happens when the loop reads the first batch, so the caller's draws
-///                             after begin() come before it, as between iter(loader) and next() in PyTorch
-///     with .generator = g     both draws come from g, and nothing from `random`. g.randperm(n) is the order. Another
-///                             g.randperm(n) is drawn when the rows run out (as in PyTorch 1.13 and 2): with the last
-///                             batch if that is short, otherwise at the end of the loop, and not after a break
+///     the first batch         with shuffle: draws random_int64 again. The number seeds a new Generator, whose
+///                             randperm(n) is the order. The loop draws this number when it reads the first batch.
+///                             So numbers that the caller draws after begin() are drawn earlier, as between
+///                             iter(loader) and next() in PyTorch
+///     with .generator = g     g takes the place of `random` and of the new Generator, so g.randperm(n) is the order.
+///                             When the rows run out, another g.randperm(n) is drawn, as in PyTorch 1.13 and 2. It is
+///                             drawn with the last batch if that is short, otherwise at the end of the loop. A loop
+///                             that ends earlier by break does not draw it
 ///
-///     with .replacement       as with shuffle, but randint of the new Generator, or of g, draws 32 rows at a time
+///     with .replacement       as with shuffle, but instead of randperm(n) the new Generator, or g, draws 32 rows at a
+///                             time by randint
 ///
-/// So the second epoch has its own order, and a loop that ends early leaves the streams where PyTorch's would be.
-/// An epoch is read once, front to back. Several epochs can run at once, and each draws when it needs numbers.
-/// Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too), replacement
-/// without rows, shuffle and replacement together, num_samples below 0 or without replacement, neither `random` nor a
-/// generator. Without shuffle and replacement, no rows give no batches.
+/// So every epoch has an order of its own. After a loop that ends early, the streams are in the same state as PyTorch's
+/// would be. An epoch is read once, front to back. Several epochs can run at once, and each draws when it needs
+/// numbers. Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too),
+/// replacement without rows, shuffle and replacement together, num_samples below 0 or without replacement, neither
+/// `random` nor a generator. A dataset_size of 0 without shuffle and replacement gives no batches.
 class DataLoader {
  public:
   class Iterator;
@@ -99,7 +104,7 @@ class DataLoader::Iterator {
   /// The current batch, empty at the end of the epoch.
   const std::vector<Index>& operator*() const { return epoch_->batch(); }
   Iterator& operator++() {
-    static_cast<void>(epoch_->batch());  // a batch that was not read is drawn all the same
+    static_cast<void>(epoch_->batch());  // a batch that nobody has read is drawn, too
     epoch_->fetched = false;
     return *this;
   }
@@ -139,8 +144,8 @@ class DataLoader::Iterator {
       rows.clear();
       if (finished) return;
       if (o.shuffle && next == 0) order = shuffled();
-      check_in("data_loader", next >= 0 && next <= samples, "the restored position ", next, " must be 0 to ", samples,
-               ", the rows of an epoch");
+      check_in("data_loader", next >= 0 && next <= samples, "the restored position ", next, " is outside an epoch of ",
+               samples, " rows: restore a state of the same data and options");
       check_in("data_loader", !o.shuffle || Index(order.size()) == loader.size_,
                "the restored epoch is damaged: its position is ", next, ", but its order has ", order.size(), " of ",
                loader.size_, " rows");
@@ -160,7 +165,8 @@ class DataLoader::Iterator {
       return fresh.randperm(loader.size_);
     }
 
-    /// Row i of an epoch with replacement. Rows are drawn 32 at a time, and at the end as many as are left.
+    /// Returns row i of an epoch with replacement. Rows are drawn 32 at a time. The last draw has only the rows that
+    /// are left.
     Index drawn(Index i) {
       constexpr Index at_once = 32;
       if (i == 0 && !loader.options_.generator) seed = loader.random_.random_int64();
@@ -171,7 +177,8 @@ class DataLoader::Iterator {
       }
       return order[static_cast<std::size_t>(i % at_once)];
     }
-    /// The stream that row i is drawn from, after the draws of all earlier rows. A restored epoch repeats these draws.
+    /// Returns the stream that row i is drawn from, in its state after the draws of all earlier rows. In a restored
+    /// epoch the earlier draws are repeated to reach this state.
     const Generator& stream_at(Index i) {
       if (loader.options_.generator) return loader.random_;
       if (!own || drawn_rows != i || own->get_state().seed != static_cast<std::uint64_t>(seed)) {
@@ -185,7 +192,7 @@ class DataLoader::Iterator {
 
     const DataLoader loader;  // a copy, with handles to the same streams
     Index samples, seed = 0;
-    std::optional<Generator> own = {};  // draws rows with replacement; drawn_rows counts its rows so far
+    std::optional<Generator> own = {};  // draws rows with replacement; it has drawn `drawn_rows` rows so far
     Index drawn_rows = 0;
     std::vector<Index> order, rows;
     Index next = 0;
@@ -196,9 +203,10 @@ class DataLoader::Iterator {
 
 inline DataLoader::Iterator DataLoader::begin() const { return Iterator(*this); }
 
-/// Splits random.randperm(dataset_size) into parts of these lengths, as PyTorch's random_split(dataset, lengths,
-/// generator) does. Without a generator PyTorch draws from its global stream. A length may be 0. Errors: a length
-/// below 0, lengths that do not add up to dataset_size.
+/// Splits the row indices 0 to dataset_size - 1 at random into parts of these lengths. The parts are pieces of
+/// random.randperm(dataset_size), as in PyTorch's random_split(dataset, lengths, generator). Without a generator
+/// PyTorch draws from its global stream. A length may be 0. Errors: a length below 0, lengths that do not add up to
+/// dataset_size.
 inline std::vector<std::vector<Index>> random_split(Integer dataset_size, const std::vector<Index>& lengths,
                                                     const Generator& random) {
   Index left = dataset_size;

@@ -61,7 +61,8 @@ void EMA::check_not_in_use() const {
 }
 
 AveragedWeights::AveragedWeights(EMA& ema) : ema_(ema) {
-  check_in("AveragedWeights", !ema.in_use_, "the model has its averaged weights already");
+  check_in("AveragedWeights", !ema.in_use_,
+           "the model has its averaged weights now: end the other scope of AveragedWeights first");
   for (const NamedParameter& p : ema.weights_) weights_.push_back(p.parameter.value());
   ema.in_use_ = true;
   for (std::size_t i = 0; i < weights_.size(); ++i) ema.weights_[i].parameter.set(ema.averages_[i].parameter.value());

@@ -10,8 +10,8 @@ namespace mote {
 
 struct EMAOptions {
   double decay = 0.999;  ///< the share of the average that an update keeps
-  /// Limits decay to (1 + n) / (10 + n) after n updates. So an early average is over about the last tenth of the
-  /// steps, and not mostly over the initial weights.
+  /// Whether the decay is limited to (1 + n) / (10 + n) after n updates. Then an early average covers about the last
+  /// tenth of the steps so far, and does not consist mostly of the initial weights.
   bool warmup = false;
 };
 
@@ -33,7 +33,7 @@ struct EMAOptions {
 /// get_ema_multi_avg_fn(decay) computes the same averages. With warmup they are those of TensorFlow's
 /// ExponentialMovingAverage with num_updates. Source: Polyak and Juditsky 1992.
 /// Errors: a decay outside [0, 1), a module without parameters. Errors of update(): a call inside AveragedWeights, no
-/// memory; nothing has changed then.
+/// memory. After such an error nothing has changed.
 class EMA {
  public:
   explicit EMA(const Module& module, const EMAOptions& options = {});
@@ -51,8 +51,8 @@ class EMA {
     return averages_;
   }
   std::vector<NamedParameter> averages() && { return std::as_const(*this).averages(); }
-  /// Replaces the averages, by the parameters' names, and the count of updates. Errors: an average that is missing or
-  /// has another shape; nothing has changed then.
+  /// Replaces the averages and the count of updates. `averages` are matched with the parameters by name. Errors: an
+  /// average that is missing or has another shape; nothing has changed then.
   void set(const std::vector<NamedArray>& averages, Integer updates);
   /// The state for checkpoints: the averages and the count of updates. The options are visited as const, because they
   /// must be the same when a run is resumed.

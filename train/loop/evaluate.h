@@ -40,15 +40,15 @@ class InferenceMode {
   std::vector<std::pair<Generator, GeneratorState>> before_;
 };
 
-/// The mean of loss(batch) over batches, such as held-out batches that are drawn once for the whole training. The
-/// weight of each batch is its number of terms, so `loss` returns a MeanLoss. For a single batch a Tensor is enough.
-/// The training is not disturbed; see InferenceMode.
+/// Returns the mean of loss(batch) over several batches, such as held-out batches that are drawn once for the whole
+/// training. The weight of each batch is its number of terms, so `loss` returns a MeanLoss. For a single batch a Tensor
+/// is enough. The training is not disturbed; see InferenceMode.
 /// Errors: no batches, or none with terms; several batches and a loss without a count; a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const InferenceMode inference(model);
   double sum = 0, total = 0;
-  Index first = 0;  // weights are relative to this count, so batches of one size all have weight 1
+  Index first = 0;  // weights are relative to this count, so batches of equal size all have weight 1
   bool alone = true, counted = true;
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);

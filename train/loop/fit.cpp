@@ -12,7 +12,7 @@
 namespace mote {
 namespace {
 
-/// The first eight of a list of words, and how many more there are.
+/// Returns the first eight of a list of words, followed by the number of the words that are left out.
 std::string listed(const std::vector<std::string>& words) {
   constexpr std::size_t shown = 8;
   std::string text;
@@ -20,8 +20,8 @@ std::string listed(const std::vector<std::string>& words) {
   return words.size() > shown ? text + " and " + std::to_string(words.size() - shown) + " more" : text;
 }
 
-/// The checks of fit() after its first backward. Errors: fields that visit() forgot, except parameters that got no
-/// gradient or that the optimizer updates all the same; no gradient in any parameter of the optimizer.
+/// Makes the checks of fit() after its first backward. Errors: fields that visit() forgot, except parameters that got
+/// no gradient and parameters that the optimizer updates anyway; an optimizer none of whose parameters got a gradient.
 void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                       const std::function<void(const std::string&)>& on_warning) {
   const std::string problem =
@@ -44,7 +44,7 @@ void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                (without.size() == 1 ? "it" : "them") + " (a layer that forward does not call, or a detached result?)");
   for (const NodePtr& leaf : fields.used())
     if (leaf->grad.defined() && !optimizer.updates(*leaf)) not_updated.push_back(text_of(leaf->shape));
-  std::sort(not_updated.begin(), not_updated.end());  // used() is in the order of addresses, which may vary
+  std::sort(not_updated.begin(), not_updated.end());  // used() is in the order of addresses, which differ between runs
   if (!not_updated.empty())
     on_warning("the optimizer does not update " + std::to_string(not_updated.size()) +
                " parameters that the loss depends on, of shape " + listed(not_updated) +

@@ -14,7 +14,7 @@ namespace mote {
 struct StepReport {
   Index step = 0;   ///< counted from 0
   Index steps = 0;  ///< steps of the whole training
-  double loss = 0;  ///< the loss of this step's batch, before its update
+  double loss = 0;  ///< the loss of this step's batch, before the update
   double learning_rate = 0;
   double grad_norm = 0;  ///< before clipping
   // Only set by a Run, in the steps for which its option `health` asks for measurements:
@@ -26,8 +26,9 @@ struct FitOptions {
   Index steps = 1000;    ///< steps of the whole training
   Index first_step = 0;  ///< the step to begin with; earlier steps have already been taken
   double grad_clip = 1;  ///< largest global gradient norm; 0: no clipping
-  /// The number of batches whose gradients are accumulated in one step. The result is the gradient of all of them as
-  /// one batch, in the memory of one. From 2 on the loss has to be a MeanLoss, because the batches may differ in size.
+  /// The number of batches whose gradients are accumulated in one step. The result is the gradient of one large batch
+  /// that contains all of them, but it needs only the memory of a single batch. If there are two or more, the loss has
+  /// to be a MeanLoss, because the batches may differ in size.
   Index gradient_accumulation_steps = 1;
   /// The learning rate of each step. If it is not given, the optimizer keeps its own learning rate.
   std::function<double(Index step)> schedule = {};
@@ -37,21 +38,21 @@ struct FitOptions {
   /// `save_every` steps and at the end, also if on_step ended the training.
   std::function<void(Index steps)> save = {};
   Index save_every = 0;  ///< steps between two calls of `save`; 0: only at the end
-  /// Receives warnings as sentences, after the first backward. One sentence names trainable parameters without a
-  /// gradient. The loss does not depend on them, often because forward does not call a layer or detaches a result.
-  /// Another is about parameters that received a gradient although the optimizer does not update them.
+  /// Receives warnings as sentences, after the first backward. One warning names trainable parameters without a
+  /// gradient. The loss does not depend on these parameters, often because forward does not call a layer or detaches a
+  /// result. Another warning is about parameters that have received a gradient but that the optimizer does not update.
   std::function<void(const std::string& text)> on_warning = {};
 };
 
-/// The training loop: for each step from first_step to steps - 1, loss = compute(step), backward, clip, optimizer
-/// step. Returns the last loss. `compute` returns a Tensor or a MeanLoss, and is called once for each batch of a step.
-/// Gradients are cleared before each step, so gradients from before the call do not count.
+/// Runs the training loop and returns the last loss. Each step from first_step to steps - 1 is loss = compute(step),
+/// backward, clipping, and a step of the optimizer. `compute` returns a Tensor or a MeanLoss, and is called once for
+/// each batch of a step. Gradients are cleared before each step, so gradients from before the call do not count.
 ///
-/// Errors: a loss that is not one element or not finite. The mean over nothing is not finite (an empty batch, or every
-/// target ignored). A gradient that is not finite. In the first step also an optimizer none of whose parameters gets a
-/// gradient, and fields that a layer's visit() forgot (nn/check_fields.h). The message of an error in `compute` or in
-/// backward ends with " at step N", counted from 0. After an error the weights, the optimizer and the learning rate
-/// are those of the previous step, also when memory runs out.
+/// Errors: a loss that is not one element, or not finite (such as the mean over an empty batch, or over targets that
+/// are all ignored); a gradient that is not finite; in the first step, an optimizer none of whose parameters gets a
+/// gradient, or fields that a layer's visit() forgot (nn/check_fields.h). The message of an error in `compute` or in
+/// backward ends with " at step N", counted from 0. After an error the weights, the optimizer and the learning rate are
+/// those of the previous step, also when memory runs out.
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options);
 
 /// Takes one step of fit() and returns its report, without calling on_step or save. `first` turns on the checks that

@@ -13,13 +13,13 @@ namespace mote {
 
 /// A step's progress line, "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.5234 | 5m12s left | 45.2k tokens/s".
 ///
-/// The text has at most `room` characters. Fields at its end that do not fit are left out. A rate of 0 means that the
-/// rate is not known yet. Then time and tokens are left out.
+/// The text has at most `room` characters. Fields at its end that do not fit are left out. A steps_per_second of 0
+/// means that the rate is not known yet. The fields that need the rate, time and tokens, are left out then.
 std::string progress_text(const StepReport& newest, Real steps_per_second, Integer tokens_per_step, std::size_t room);
 
-/// Prints progress_text() to `out`. On a terminal it is one line, which is rewritten up to ten times a second.
-/// Elsewhere a new line is printed every `every_steps` steps. The text is plain ASCII without colours. The rate is an
-/// average since the first update.
+/// Prints progress_text() to `out`. On a terminal the text is one line, which is rewritten up to ten times a second.
+/// Elsewhere a new line is printed every `every_steps` steps. The text is plain ASCII without colours. The rate of
+/// steps is an average since the first update.
 class Progress {
  public:
   /// `every_steps` has an effect only if `out` is not a terminal. 0 prints a line at every step.

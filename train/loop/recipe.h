@@ -16,7 +16,7 @@ namespace mote {
 /// The settings of a training: the model's config, the optimizer, the schedule and so on. Their names are nanoGPT's
 /// where nanoGPT has the setting.
 struct Recipe {
-  /// Fields of the model's config, for gpt_config(). They are texts, because train/ knows no models.
+  /// Fields of the model's config, for gpt_config(). They are texts, because train/ does not depend on models/.
   FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
 
   OptimizerKind optimizer = OptimizerKind::adamw;
@@ -57,16 +57,15 @@ struct Recipe {
   }
 };
 
-/// The optimizer that a recipe names, with the recipe's learning rate, betas and weight decay.
+/// Makes the optimizer that a recipe names, with the recipe's learning rate, betas and weight decay.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
-/// The fit options of a recipe: steps, clipping, gradient accumulation and schedule. A schedule that decays ends after
-/// lr_decay_iters steps, and a longer warm-up is cut short there. The decay of wsd takes the last fifth of these
-/// steps, or fewer if the warm-up leaves fewer. `constant` has no end, so its warm-up is never cut short. If
-/// lr_decay_iters is given or the schedule is constant, a longer training begins with the learning rates of a shorter
-/// one. Errors: a count, learning_rate or grad_clip below 0; a batch_size, gradient_accumulation_steps or eval_iters
-/// below 1; a batch_size above 1,000,000; evaluations of more than 10,000,000 sequences; a min_lr below 0 or above
-/// learning_rate.
+/// Makes the fit options of a recipe: steps, clipping, gradient accumulation and schedule. A schedule that decays ends
+/// after lr_decay_iters steps, and a warm-up that is longer is cut short. The decay of wsd takes the last fifth of
+/// these steps, or fewer if the warm-up leaves fewer. `constant` has no end, so its warm-up is never cut short. If
+/// lr_decay_iters is given or the schedule is constant, the learning rates do not depend on max_iters. Errors: a count,
+/// learning_rate or grad_clip below 0; a batch_size, gradient_accumulation_steps or eval_iters below 1; a batch_size
+/// above 1,000,000; more than 10,000,000 sequences in eval_iters batches; a min_lr below 0 or above learning_rate.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

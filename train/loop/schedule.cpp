@@ -45,7 +45,8 @@ double learning_rate(ScheduleKind kind, Integer step, const ScheduleOptions& o) 
     if (left >= o.decay_steps) return o.max_lr;
     height = 1 - std::sqrt(static_cast<double>(o.decay_steps - left) / static_cast<double>(o.decay_steps));
   }
-  return std::clamp(o.min_lr + height * (o.max_lr - o.min_lr), o.min_lr, o.max_lr);  // rounding never leaves the range
+  // clamp, so that rounding cannot take the rate out of the range.
+  return std::clamp(o.min_lr + height * (o.max_lr - o.min_lr), o.min_lr, o.max_lr);
 }
 
 }  // namespace mote

@@ -20,21 +20,22 @@ constexpr auto words(ScheduleKind) {
 /// The options of learning_rate(). Steps are counted from 0, so the first update has step 0.
 struct ScheduleOptions {
   double max_lr = 1e-3;
-  double min_lr = 0;       ///< the rate from total_steps on; nanoGPT advises max_lr / 10; the warm-up may be lower
+  double min_lr = 0;       ///< the rate from total_steps on; nanoGPT advises max_lr / 10; the warm-up may begin lower
   Index warmup_steps = 0;  ///< 0: no warm-up
   Index total_steps = -1;  ///< steps until the rate is min_lr; required by all but `constant`
   Index decay_steps = -1;  ///< length of the decay before total_steps; required only by `wsd`
 };
 
-/// The learning rate of a step. In the warm-up it is max_lr (step + 1) / (warmup_steps + 1). Then, by kind:
+/// The learning rate of a step. In the warm-up it is max_lr (step + 1) / (warmup_steps + 1). After the warm-up the
+/// rate depends on `kind`. p is the fraction of the steps from the end of the warm-up to total_steps that are done.
 ///   constant: max_lr;
-///   cosine: min_lr + (1 + cos(pi p)) / 2 (max_lr - min_lr), half a cosine wave down to min_lr at total_steps, where p
-///     is the fraction of the steps after the warm-up that are done (nanoGPT's get_lr; Loshchilov and Hutter 2017);
-///   linear: min_lr + (1 - p) (max_lr - min_lr);
-///   wsd (warm-up, stable, decay): max_lr until decay_steps before total_steps, then min_lr + (1 - sqrt(q)) (max_lr -
-///     min_lr), where q is the fraction of decay_steps that are done. The rates before the decay do not depend on
-///     total_steps, so a checkpoint from there can go on to any length (Hu et al. 2024, MiniCPM; the square root:
-///     Hagele et al. 2024).
+///   cosine: min_lr + (max_lr - min_lr) (1 + cos(pi p)) / 2, half a cosine wave that ends at min_lr (nanoGPT's get_lr;
+///     Loshchilov and Hutter 2017);
+///   linear: min_lr + (max_lr - min_lr) (1 - p);
+///   wsd (warm-up, stable, decay): max_lr until decay_steps before total_steps, then min_lr + (max_lr - min_lr)
+///     (1 - sqrt(q)), where q is the fraction of decay_steps that are done. The rates before the decay do not depend on
+///     total_steps. So a run that is resumed before its decay may get any new total_steps (Hu et al. 2024, MiniCPM; the
+///     square root: Hagele et al. 2024).
 /// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps, a
 /// warm-up and a decay that are longer than total_steps together.
 double learning_rate(ScheduleKind kind, Integer step, const ScheduleOptions& o);

@@ -18,7 +18,7 @@ constexpr int signals[] = {
 std::atomic<int> signal_received{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // otherwise a handler must not touch it
 
-std::atomic<bool> taken[std::size(signals)];  // the signals that the program does not ignore
+std::atomic<bool> taken[std::size(signals)];  // whether signals[i] is handled, because the program does not ignore it
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void stop_signal_came(int signal) {

@@ -9,7 +9,8 @@
 
 namespace mote {
 
-/// m and v start at 0, so at first they are too small by the factors 1 - beta^t. Dividing by them corrects that.
+/// Returns the constants of one update of a parameter. m and v start at 0, so at first m is too small by the factor 1 -
+/// beta1^t, and v by the factor 1 - beta2^t. The constants contain divisions by these factors, which correct m and v.
 kernels::MomentsDescent detail::AdamBase::constants(const Slot& slot, double lr) {
   const auto [beta1, beta2] = options_.betas;
   if (corrected_steps_ != slot.steps) {
@@ -18,8 +19,8 @@ kernels::MomentsDescent detail::AdamBase::constants(const Slot& slot, double lr)
     correction1_ = 1 - math::pow(beta1, t);
     correction2_ = 1 - math::pow(beta2, t);
   }
-  // The kernel may set means below the smallest normal number to 0 only if the step does not change. So the square
-  // root of the smallest normal number must vanish when eps is added to it.
+  // The kernel may set running means below the smallest normal number to 0, but only if this does not change the step.
+  // The step stays the same if the square root of such a mean vanishes when eps is added to the root.
   using Limits = std::numeric_limits<real>;
   const double root = std::sqrt(static_cast<double>(Limits::min()) / correction2_);
   const bool vanishes = root < options_.eps * static_cast<double>(Limits::epsilon()) / 4;

@@ -1,4 +1,4 @@
-// Adam and AdamW, which divide each element's step by the running size of its gradient.
+// Adam and AdamW, which divide the step of each element by the root mean square of its recent gradients.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace mote {
 /// The options of Adam, with PyTorch's names and defaults.
 struct AdamOptions {
   double lr = 1e-3;
-  /// Decay per step of the running means of the gradient and of its square.
+  /// The fractions that a step keeps of two running means: that of the gradient, and that of its square.
   std::array<double, 2> betas = {0.9, 0.999};
   double eps = 1e-8;        ///< added to the denominator, to avoid 0 / 0 where the gradient is 0
   double weight_decay = 0;  ///< for parameter groups that do not set their own
@@ -26,8 +26,8 @@ struct AdamWOptions {
 };
 
 namespace detail {
-/// The base of Adam, AdamW and Muon: Adam's step, with coupled or decoupled weight decay. Muon takes this step for
-/// parameters that it does not orthogonalize.
+/// The base class of Adam, AdamW and Muon. It takes Adam's step, with coupled or decoupled weight decay. Muon takes
+/// this step for parameters that it does not orthogonalize.
 class AdamBase : public Optimizer {
  protected:
   AdamBase(OpName name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
@@ -55,15 +55,17 @@ class AdamBase : public Optimizer {
 
   AdamOptions options_;
   bool decoupled_;
-  Index corrected_steps_ = 0;  // the step of the two corrections, cached because it is usually that of all parameters
+  // The bias corrections of the update with the number corrected_steps_. They are cached, because usually all
+  // parameters have the same number of updates.
+  Index corrected_steps_ = 0;
   double correction1_ = 0, correction2_ = 0;
 };
 }  // namespace detail
 
 /// Adam: g = grad + weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
-/// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), where t counts the parameter's updates from 1.
-/// Equal to torch.optim.Adam (one tensor at a time) bit for bit in float, to 1e-15 in double. Source: Kingma and Ba
-/// 2015.
+/// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), where t counts the parameter's updates from 1. The
+/// results equal those of torch.optim.Adam with foreach=False, in float bit for bit and in double to 1e-15. Source:
+/// Kingma and Ba 2015.
 /// Errors: settings below 0 or not finite, betas outside [0, 1); those of Optimizer.
 class Adam : public detail::AdamBase {
  public:
@@ -76,21 +78,22 @@ class Adam : public detail::AdamBase {
                   "Parameters"))) explicit Adam(const P&, const O& = {});
 };
 
-/// One step of AdamW, written as its formula, for weights w with the gradient g. t is the number of the step, from 1.
-/// m and v start as zeros. The class AdamW computes the same up to rounding, in one pass over memory.
+/// Takes one step of AdamW, written as its formula, for weights w with the gradient g. t is the number of the step,
+/// counted from 1. m and v are the running means, which are zeros before the first step. The class AdamW computes the
+/// same up to rounding, in one pass over memory.
 inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Integer t, const AdamWOptions& o) {
   const auto [beta1, beta2] = o.betas;
   w = w * (1 - o.lr * o.weight_decay);
   m = m * beta1 + g * (1 - beta1);      // the running mean of the gradient
-  v = v * beta2 + g * g * (1 - beta2);  // and of its square
+  v = v * beta2 + g * g * (1 - beta2);  // the running mean of the squared gradient
   const Array mean = m / (1 - math::pow(beta1, static_cast<double>(Index(t))));
   const Array size = map(kernels::table().sqrt, v / (1 - math::pow(beta2, static_cast<double>(Index(t)))));
   w = w - mean / (size + o.eps) * o.lr;
 }
 
 /// Adam with decoupled weight decay: first w *= 1 - lr weight_decay, then Adam's step without decay. Only the gradient
-/// enters m and v, so weights with large gradients decay as much as others. It equals torch.optim.AdamW to the same
-/// precision as Adam equals torch.optim.Adam. Source: Loshchilov and Hutter 2019. Errors: those of Adam.
+/// enters m and v, so weights with large gradients decay at the same rate as others. It equals torch.optim.AdamW to the
+/// same precision as Adam equals torch.optim.Adam. Source: Loshchilov and Hutter 2019. Errors: those of Adam.
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(ParameterGroups groups, const AdamWOptions& options = {})

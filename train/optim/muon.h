@@ -9,27 +9,27 @@ namespace mote {
 /// AdamW does.
 struct MuonOptions {
   double lr = 1e-3;
-  double momentum = 0.95;  ///< decay, per step, of the running mean of a matrix's gradient
+  double momentum = 0.95;  ///< the fraction that a step keeps of the running mean of a matrix's gradient
   Index ns_steps = 5;      ///< Newton-Schulz iterations
   std::array<double, 2> betas = {0.9, 0.999};
   double eps = 1e-8;
   double weight_decay = 0.1;  ///< for parameter groups that do not set their own
 };
 
-/// The parameter groups of Muon, by how it updates them.
+/// The two kinds of parameter groups of Muon.
 struct MuonGroups {
   std::vector<ParameterGroup> matrices;  ///< updated by orthogonalized momentum
   std::vector<ParameterGroup> others;    ///< updated as AdamW does
 };
 
-/// The groups of a model's parameters for Muon, in visit order. As Muon's authors advise, the embeddings, the learned
-/// positions, the head (the last matrix, and any parameter tied to it) and all parameters that are not matrices are
-/// updated as AdamW does. All other matrices are hidden layers and are orthogonalized. Parameters of fewer than two
-/// axes do not decay. A table that is neither an Embedding nor LearnedPositions counts as a hidden layer, so for a
-/// model with such a table list the groups yourself.
+/// Sorts a model's parameters into groups for Muon, in visit order. As Muon's authors advise, the embeddings, the
+/// learned positions, the head (the last matrix, and any parameter tied to it) and all parameters that are not matrices
+/// are updated as AdamW does. All other matrices are hidden layers and are orthogonalized. Parameters with fewer than
+/// two axes have no weight decay. An embedding table that is neither an Embedding nor LearnedPositions counts as a
+/// hidden layer. For a model with such a table, list the groups yourself.
 MuonGroups muon_groups(const Module& module, Real weight_decay);
 
-/// Muon, whose step for a matrix W [r, c] with gradient g is
+/// Muon, an optimizer that orthogonalizes the momentum of matrices. Its step for a matrix W [r, c] with gradient g is
 ///
 ///     m += (1 - momentum) (g - m)
 ///     u = g + momentum (m - g)                                Nesterov momentum
@@ -37,12 +37,12 @@ MuonGroups muon_groups(const Module& module, Real weight_decay);
 ///     X = (3.4445 I - 4.7750 A + 2.0315 A A) X                ns_steps times, with A = X X^T
 ///     W -= lr (0.2 sqrt(max(r, c)) X + weight_decay W)
 ///
-/// The iteration takes all singular values to about 1 and keeps the singular vectors. The factor 0.2 sqrt(max(r, c))
-/// makes the step as large as one of AdamW, so one learning rate serves all parameters. Begin with AdamW's best
-/// learning rate. Muon's best is up to twice as large.
+/// |u| is the Frobenius norm. The iteration brings all singular values of X to about 1 and keeps the singular vectors.
+/// The factor 0.2 sqrt(max(r, c)) makes the step about as large as a step of AdamW, so one learning rate serves all
+/// parameters. Begin with AdamW's best learning rate. Muon's best is up to twice as large.
 ///
-/// Every row and column of a hidden layer learns at the same speed, while a few directions dominate AdamW's step.
-/// train/optim/which_optimizer.md compares the results. Sources: Jordan et al. 2024
+/// In Muon's step all singular directions of a matrix are about equally large, whereas a few directions dominate a step
+/// of AdamW. train/optim/which_optimizer.md compares the results. Sources: Jordan et al. 2024
 /// (kellerjordan.github.io/posts/muon), and for the factor Liu et al. 2025 (Moonlight). The formulas are those of
 /// torch.optim.Muon with adjust_lr_fn="match_rms_adamw", but torch iterates in bfloat16. Errors: settings below 0 or
 /// not finite, a momentum or betas outside [0, 1), ns_steps below 1, a parameter among the matrices that is not a

@@ -150,7 +150,7 @@ OptimizerState Optimizer::state() const {
 }
 
 std::function<void()> Optimizer::change_to(const OptimizerState& state) {
-  OptimizerState rest = state;  // entries that nobody extracts do not belong to this optimizer
+  OptimizerState rest = state;  // entries that are left at the end do not belong to this optimizer
   std::set<std::string> problems;
   const auto count = [&](const std::string& name) -> Index {
     const auto entry = rest.counts.extract(name);

@@ -1,5 +1,5 @@
-// Optimizer, the base of every optimizer: parameters in groups, a learning rate, the state of each parameter; and
-// functions that put a module's parameters into groups.
+// Optimizer, the base class of every optimizer. It has groups of parameters, a learning rate, and the state of each
+// parameter. This header also has functions that put a module's parameters into groups.
 #pragma once
 
 #include <concepts>
@@ -12,15 +12,15 @@
 
 namespace mote {
 
-/// Parameters that are updated with the same settings. A parameter without a name is named by its number among all
-/// parameters.
+/// Parameters that are updated with the same settings. The name of a parameter without a name is its number among all
+/// parameters, counted from 0.
 struct ParameterGroup {
   std::vector<NamedParameter> parameters;
   std::optional<double> weight_decay = {};  ///< default: the optimizer's weight_decay
   double lr_scale = 1;                      ///< the group's learning rate is this times the optimizer's
 };
 
-/// The parameters of an optimizer: groups, or loose parameters, which form one group.
+/// The parameters of an optimizer, given as groups or as a plain list. A plain list forms one group.
 ///
 ///     SGD(all_parameters(model), {.lr = 0.1});
 ///     SGD({w, b}, {.lr = 0.1});
@@ -38,17 +38,17 @@ class ParameterGroups : public std::vector<ParameterGroup> {
 /// All parameters of a module in one group, in visit order. A tied parameter is listed once.
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<Real> weight_decay = {});
 
-/// Two groups, in visit order. Parameters of two or more axes (matrices, embeddings) decay with `weight_decay`. The
-/// others (biases, gains) do not, because they are few and a gain of 0 would silence its layer. Source: nanoGPT's
-/// rule.
+/// Splits a module's parameters into two groups, in visit order: with and without weight decay. Parameters of two or
+/// more axes (matrices, embeddings) decay with `weight_decay`. The others (biases, gains) do not, because they are few
+/// and a gain of 0 would silence its layer. Source: nanoGPT's rule.
 std::vector<ParameterGroup> decay_groups(const Module& module, Real weight_decay);
 
-/// One line per group: "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
+/// Returns one line per group, such as "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
 std::string describe(const std::vector<ParameterGroup>& groups);
 
-/// The state of an optimizer, for checkpoints. It does not contain the learning rate and the options.
+/// The state of an optimizer, for checkpoints. It contains neither the learning rate nor the options.
 struct OptimizerState {
-  std::map<std::string, Index> counts;  ///< "steps", and "<parameter>.step", the number of updates of each parameter
+  std::map<std::string, Index> counts;  ///< "steps", calls of step(); "<parameter>.step", updates of the parameter
   std::map<std::string, Array> arrays;  ///< "<parameter>.exp_avg" and the like, in the parameter's shape
 };
 
@@ -63,8 +63,8 @@ class Optimizer {
 
   /// Updates every parameter that is trainable and has a gradient. The other parameters keep their values, state and
   /// step count, and do not decay. Returns how many parameters were updated. Gradients are kept until zero_grad() is
-  /// called. A NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step.
-  /// After an error (no memory) everything is as before the step.
+  /// called. A NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() before the step returns NaN in
+  /// this case. After an error (no memory) everything is as before the step.
   std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const {
@@ -72,13 +72,14 @@ class Optimizer {
   }
 
   double learning_rate() const { return learning_rate_; }
-  /// Errors: a rate below 0, not finite or beyond the range of `real`, also once multiplied by a group's lr_scale.
+  /// Sets the learning rate of the next steps. Errors: a rate, or a rate times a group's lr_scale, that is below 0, not
+  /// finite or beyond the range of `real`.
   void set_learning_rate(Real lr);
   /// The number of calls of step() so far.
   Index steps() const { return steps_; }
   const std::vector<Parameter>& parameters() const& { return parameters_; }
   std::vector<Parameter> parameters() && { return parameters_; }
-  /// Whether the optimizer updates the parameter that has this leaf.
+  /// Whether `leaf` is the node of a parameter that the optimizer updates.
   bool updates(const Node& leaf) const;
   /// The groups as given, with each weight_decay filled in.
   const std::vector<ParameterGroup>& groups() const& { return groups_; }
@@ -86,14 +87,15 @@ class Optimizer {
 
   /// A copy of the state. It is cheap, because it shares the arrays until the next step.
   OptimizerState state() const;
-  /// Continues from `state`, as if its steps had been taken here. Errors: names that only one side has, shapes that
-  /// differ, counts below 0; the message lists all of them, and nothing has changed.
+  /// Replaces the optimizer's state by `state`, such as that of a checkpoint. Errors: a name that is only in `state` or
+  /// only in this optimizer, shapes that differ, counts below 0. The message lists all of them. After an error nothing
+  /// has changed.
   void set_state(const OptimizerState& state) { change_to(state)(); }
-  /// set_state() in two parts. The call makes all checks. The returned function makes the change and cannot fail.
+  /// Makes the checks of set_state(), and returns a function that makes its change. The returned function cannot fail.
   std::function<void()> change_to(const OptimizerState& state);
 
  protected:
-  /// The arrays kept for a parameter. Errors: an index beyond the names that the constructor gave.
+  /// The arrays kept for a parameter. Errors: an index for which the constructor was given no state name.
   struct Arrays : std::vector<Array> {
     using std::vector<Array>::vector;
     Array& operator[](std::size_t i) {
@@ -128,19 +130,19 @@ class Optimizer {
   /// Updates one parameter, which has a gradient. `lr` is learning_rate() times the lr_scale of its group.
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates all that update() will need, without a visible change, and returns true if update() then cannot fail.
-  /// The default returns false: update() may fail, so step() keeps the old arrays to restore them. In that case
-  /// update() should replace arrays instead of writing to their elements, because a write would copy a shared array.
-  /// step() begins with the parameters that were not prepared.
+  /// The default returns false, because update() may fail. step() then keeps the old arrays, so that it can restore
+  /// them. In that case update() should replace arrays instead of writing to their elements, because a write would copy
+  /// a shared array. step() updates the parameters that were not prepared before all others.
   virtual bool prepare(Slot&) { return false; }
   /// prepare() for most optimizers: makes the value, the gradient and the state arrays ready for an update in place.
   /// New state arrays are zeros.
   static void prepare_in_place(Slot& slot);
-  /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
+  /// Checks the setting named `what`. Errors: `value` is below 0, not finite, or larger than the largest `real`.
   void check_setting(const char* what, double value) const;
 
  private:
   OpName name_;
-  std::vector<std::vector<std::string>> state_names_;  // by rule
+  std::vector<std::vector<std::string>> state_names_;  // of each rule
   std::vector<ParameterGroup> groups_;
   std::vector<Parameter> parameters_;
   std::vector<Slot> slots_;
@@ -149,7 +151,7 @@ class Optimizer {
 };
 
 namespace detail {
-/// Whether P and O do not convert to the groups and the options of an optimizer's constructor.
+/// Whether P does not convert to ParameterGroups, or O does not convert to the optimizer's Options.
 template <class P, class O, class Options>
 concept NotGroups = !std::convertible_to<P, ParameterGroups> || !std::convertible_to<O, Options>;
 }  // namespace detail

@@ -1,4 +1,5 @@
-// The optimizers that recipes and the command line know by name. A new one needs its header and three lines here.
+// The optimizers that recipes and the command line know by name. A new optimizer needs a header of its own, and three
+// lines in this file.
 #pragma once
 
 #include <memory>
@@ -18,8 +19,8 @@ constexpr auto words(OptimizerKind) {
                                              {OptimizerKind::muon, "muon"}});
 }
 
-/// An optimizer for all parameters of a module: AdamW with decay_groups(), Muon with muon_groups(), the others with
-/// all_parameters(). Errors: those of the optimizer.
+/// Makes an optimizer for all parameters of a module. AdamW gets decay_groups(), Muon gets muon_groups(), and the
+/// others get all_parameters(). Errors: those of the optimizer.
 inline std::unique_ptr<Optimizer> make_optimizer(OptimizerKind kind, const Module& module, const AdamWOptions& o) {
   const double decay = o.weight_decay;
   if (kind == OptimizerKind::adamw) return std::make_unique<AdamW>(decay_groups(module, decay), o);

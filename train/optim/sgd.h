@@ -13,15 +13,15 @@ namespace mote {
 struct SGDOptions {
   double lr = 1e-3;
   double momentum = 0;      ///< the fraction of the velocity kept in each step, usually 0.9; 0: no velocity
-  double dampening = 0;     ///< the fraction of each new gradient left out of the velocity
+  double dampening = 0;     ///< the fraction of each new gradient that is left out of the velocity
   double weight_decay = 0;  ///< for parameter groups that do not set their own
   bool nesterov = false;    ///< Nesterov momentum
 };
 
-/// SGD: g = grad + weight_decay w;  velocity = momentum velocity + (1 - dampening) g (in the first update g itself);
-/// w -= lr (nesterov ? g + momentum velocity : velocity). Equal to torch.optim.SGD bit for bit.
-/// Errors: settings below 0 or not finite (dampening may be below 0); nesterov without momentum or with dampening;
-/// those of Optimizer.
+/// SGD: g = grad + weight_decay w;  velocity = momentum velocity + (1 - dampening) g, or g in the first update; w -= lr
+/// (nesterov ? g + momentum velocity : velocity). The results equal those of torch.optim.SGD bit for bit. Errors:
+/// settings below 0 or not finite (dampening may be below 0); nesterov without momentum or with dampening; those of
+/// Optimizer.
 class SGD : public Optimizer {
  public:
   explicit SGD(ParameterGroups groups, const SGDOptions& options = {})

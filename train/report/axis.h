@@ -21,8 +21,8 @@ std::vector<double> linear_ticks(double low, double high);
 /// than two such ticks fit, the ticks are those of linear_ticks().
 std::vector<double> log_ticks(double low, double high);
 
-/// Numbers in rising order as text of `digits` significant digits, or of more digits if neighbours would look the
-/// same.
+/// Turns numbers in rising order into texts of `digits` significant digits. A number gets more digits if it would look
+/// the same as its neighbour.
 std::vector<std::string> tick_labels(const std::vector<double>& ticks, int digits);
 
 /// The axis of a chart, which maps a value to its place: 0 at the low end, 1 at the high end, NaN for a value that the
@@ -44,8 +44,9 @@ struct ChartAxis {
 
 /// x and y.
 using Point = std::pair<double, double>;
-/// The points, or if there are more than `most`, the means of `most` equal shares of consecutive points. The mean of y
-/// is over the finite y of a share.
+/// Returns the points as they are if there are at most `most`. Otherwise divides them into `most` equal groups of
+/// consecutive points, and returns the mean x and the mean y of each group. The mean y is over the finite y of the
+/// group.
 std::vector<Point> means_of_shares(const std::vector<Point>& points, std::size_t most);
 
 }  // namespace mote::detail

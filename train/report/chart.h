@@ -26,8 +26,8 @@ struct Chart {
 };
 
 /// A chart as an SVG file of 480 x 300 units. The picture fills the available width, and has colours for light and
-/// dark mode (prefers-color-scheme). A line is interrupted where a point is not finite. A line of more than 1000
-/// points shows the means of 1000 equal shares.
+/// dark mode (prefers-color-scheme). A line is interrupted where a point is not finite. If a line has more than 1000
+/// points, it shows the means of 1000 equal groups of points.
 std::string chart_svg(const Chart& chart);
 /// Several charts in one SVG file, side by side.
 std::string charts_svg(const std::vector<Chart>& charts);

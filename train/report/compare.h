@@ -14,7 +14,7 @@ namespace mote {
 /// The settings and logs of a run, read from its folder without its model or its data.
 struct RunRecord {
   std::string name;           ///< name of the folder
-  FieldValues settings = {};  ///< from the newest checkpoint
+  FieldValues settings = {};  ///< saved_settings() of the newest checkpoint
   std::vector<StepReport> steps = {};
   std::vector<EvaluationReport> evaluations = {};
   double seconds = 0;        ///< training time up to the last checkpoint, of all processes together
@@ -44,7 +44,7 @@ std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& tenso
 /// and the first evaluation that differ, and how many steps and evaluations only one run has. For the first pair of
 /// checkpoints that differ, the texts name the first tensor and element, or else the first metadata text. Equal
 /// settings give equal bits. So a difference between runs with equal settings has a cause: other data, another version
-/// of mote, or a faulty machine. Empty: nothing differs.
+/// of mote, or a faulty machine. The list is empty if nothing differs.
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other);
 
 }  // namespace mote

@@ -9,13 +9,13 @@ namespace mote {
 struct CurveOptions {
   std::string title = {};
   bool log = false;  ///< a logarithmic scale, on which values that are not above 0 are left out
-  int width = 72;    ///< most columns of the curve; each shows the mean of its share of the values
+  int width = 72;    ///< largest number of columns; each shows the mean of an equal share of the values
   int height = 12;   ///< rows of the curve, the highest value at the top
 };
 
-/// The values as a curve of characters, with one '*' in each column. The largest and the smallest mean stand beside
-/// the first and the last row. The numbers of the first and the last value (1 and n) stand below. Values that are not
-/// finite are left out. Errors: a width below 1, a height below 2.
+/// The values as a curve of characters, with one '*' in each column. The largest mean is printed beside the first row,
+/// and the smallest mean beside the last row. Below the curve are the positions of the first and the last value, 1 and
+/// n. Values that are not finite are left out. Errors: a width below 1, a height below 2.
 std::string curve_text(std::span<const double> values, const CurveOptions& options = {});
 
 }  // namespace mote

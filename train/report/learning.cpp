@@ -31,8 +31,8 @@ struct Levels {
         rows.emplace_back();
       } else {
         rows.back().push_back(level_of(c));
-        check(static_cast<int>(rows.back().size()) <= keys,
-              "the weights of a head are damaged: a row has more weights than the number of keys, ", keys);
+        check(static_cast<int>(rows.back().size()) <= keys, "the weights of a head are damaged: a row has ",
+              rows.back().size(), " weights, but the number of keys is ", keys);
       }
     }
     queries = static_cast<int>(rows.size());
@@ -94,7 +94,8 @@ std::string text_element(int x, int y, const std::string& how, const std::string
   return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\"" + how + ">" + text + "</text>\n";
 }
 
-/// Up to `most` evaluations with heads, equally spaced, the first and the last included.
+/// Selects up to `most` of the evaluations that have heads. The selected ones are equally spaced, and include the
+/// first and the last.
 std::vector<const EvaluationReport*> chosen(const std::vector<EvaluationReport>& evaluations, std::size_t most) {
   std::vector<const EvaluationReport*> all, some;
   for (const EvaluationReport& e : evaluations)

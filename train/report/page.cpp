@@ -43,7 +43,8 @@ std::string label_of(const std::string& token) {
   return out;
 }
 
-/// As many of `heads` as fit into the page, equally spaced, the first and the last included.
+/// Selects as many of `heads` as fit into the page. The selected ones are equally spaced, and include the first and
+/// the last.
 std::vector<HeadsThen> selected(const std::vector<HeadsThen>& heads) {
   std::size_t letters = 1;
   for (const auto& layer : heads.front().layers)

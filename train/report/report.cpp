@@ -75,7 +75,7 @@ std::vector<Chart> charts(const StepReports& steps, const Evaluations& evaluatio
 ReportTable samples_table(const Evaluations& evaluations, bool graded) {
   ReportTable samples{graded ? "Answers on the way" : "Samples on the way", {"step", "question", "answer", "verdict"}};
   if (!graded) samples.columns = {"step", "beginning", "how the model goes on"};
-  constexpr std::size_t most = 40;  // equally spaced if there are more
+  constexpr std::size_t most = 40;  // if there are more evaluations, 40 equally spaced ones are shown
   const std::size_t n = evaluations.size(), shown = std::min(n, most);
   for (std::size_t i = 0; i < shown; ++i) {
     const EvaluationReport& r = evaluations[shown < 2 ? 0 : i * (n - 1) / (shown - 1)];

@@ -23,7 +23,7 @@ bool sees_itself(const Array& layer, Index positions) {
   return layer.shape()[1] == positions && layer.shape()[2] == positions;
 }
 
-/// The scores of each layer's heads on an example, as text.
+/// The head_scores() of each layer on the held-out example, as text.
 std::string heads_text(const RunEnding& end) {
   if (end.heads.empty() || end.ids.empty()) return "";
   std::string text =

@@ -15,8 +15,9 @@
 
 namespace mote {
 
-/// A batch of examples. Token data have ids [B, T] and targets [B, T], the next id at each position; a target of -1 is
-/// ignored. A Dataset has inputs [B, ...] in `values` or `ids`, and targets [B] in `targets` or [B, ...] in `wanted`.
+/// A batch of examples. A batch of token sequences has `ids` [B, T] and `targets` [B, T]. The target of a position is
+/// the next id, or -1 if the loss ignores the position. A batch of a Dataset has its inputs [B, ...] in `values` or
+/// `ids`. Its targets are classes [B] in `targets`, or values [B, ...] in `wanted`.
 struct Batch {
   IntArray ids, targets;
   Array values = {}, wanted = {};
@@ -36,8 +37,8 @@ inline std::vector<Index> row_of(const IntArray& rows, Index n) {
   return row;
 }
 
-/// Questions and the expected answers [N, A]. The prompts [N, P] are to be continued. A Dataset has its inputs in
-/// `values` or `prompts`.
+/// N questions with their expected `answers` [N, A]. A question is a row of `prompts` [N, P], which the model
+/// continues with the answer. The questions of a Dataset are its inputs, which are in `values` or `prompts`.
 struct Questions {
   IntArray prompts, answers;
   Array values = {};
@@ -58,8 +59,8 @@ struct Questions {
 /// The two kinds of examples: those to train on, and those that are held out.
 enum class Split { train, validation };
 
-/// A hash of the ids of one example: FNV-1a, with a last mix so that every bit counts. The same ids give the same hash
-/// on every machine, so an example always belongs to the same split.
+/// A hash of the ids of one example: FNV-1a, followed by a step of MurmurHash3 that spreads all bits. The same ids
+/// give the same hash on every machine, so an example always belongs to the same split.
 inline std::uint64_t example_hash(std::span<const Index> ids) {
   std::uint64_t h = 14695981039346656037u;
   for (const Index id : ids) h = (h ^ static_cast<std::uint64_t>(id)) * 1099511628211u;
@@ -68,12 +69,13 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
   return h ^ (h >> 33);
 }
 
-/// The purposes for which a run draws random numbers, besides its weights.
+/// The purposes, besides the initial weights, for which a run draws random numbers.
 enum class Draws { batches, held_out, example, samples, one_batch };
 
-/// The random stream of a run with this seed for one purpose. The weights are drawn from Generator(seed), as in
-/// PyTorch. The seed of this stream is a hash of the run's seed and the purpose, so no two seeds and no two purposes
-/// share their numbers. Otherwise the batches of seed 1 could be drawn from the same numbers as the weights of seed 2.
+/// Returns the random stream from which a run with this seed draws for one purpose. The weights are drawn from
+/// Generator(seed), as in PyTorch. The seed of this stream is a hash of the run's seed and the purpose, so two
+/// different seeds or purposes do not draw the same numbers. Otherwise the batches of seed 1 could be drawn from the
+/// same numbers as the weights of seed 2.
 inline Generator run_stream(Index seed, Draws what) {
   const Index both[] = {seed, static_cast<Index>(what)};
   return Generator(example_hash(both) & 0xFFFFFFFF);
@@ -96,28 +98,31 @@ class Data {
 
   /// Examples to train on, or to measure a loss on.
   virtual Batch batch(Index size, Split split, const Generator& random) const = 0;
-  /// All held-out examples, in batches of this size. Empty if they have no end or would take too long.
+  /// All held-out examples, in batches of this size. Empty if there are infinitely many held-out examples, or too many
+  /// to evaluate.
   virtual std::vector<Batch> held_out(Index) const { return {}; }
-  /// The loss of a model that guesses, such as ln V. Nothing if there is no such loss.
+  /// The loss of a model that guesses, such as ln V for a vocabulary of V ids. nullopt if the data have no such loss.
   virtual std::optional<double> guessing_loss() const { return {}; }
   /// A note to print behind a loss, such as " (2.71 bits per byte)".
   virtual std::string loss_note(double) const { return {}; }
 
-  /// The evaluation questions, the same in all runs: `count` of them, drawn from a stream of their own, or all if
-  /// there are fewer. Undefined if the data have no questions.
+  /// Returns `count` evaluation questions, or all of them if there are fewer. The questions are the same in all runs,
+  /// because they do not depend on a run's random streams. The arrays of the result are undefined if the data have no
+  /// questions.
   virtual Questions evaluation(Index count, Split split = Split::validation) const = 0;
   /// How many questions the final evaluation of a run asks.
   virtual Index questions_at_end() const { return 1000; }
-  /// Whether each question has one right answer. False for texts, because a text goes on in many ways. Then a question
-  /// is a beginning to continue, its answer is one of many, and only the loss on held-out batches is measured.
+  /// Whether each question has one right answer. False for texts, because a text can be continued in many ways. If it
+  /// is false, a question is the beginning of a text, its answer is only one possible continuation, and an evaluation
+  /// measures only the loss on held-out batches.
   virtual bool graded() const { return true; }
-  /// The fraction of questions that a guess answers right.
+  /// The fraction of questions that guessing answers right.
   virtual double chance() const { return 0; }
   /// Whether the splits have no example in common. False if there are too few examples to hold some out. Then both
   /// splits are the same.
   virtual bool holds_out() const { return true; }
 
-  // Texts for people: question n, an answer, and one id.
+  // Readable texts of question n, of the ids of an answer, and of one id.
   virtual std::string question_text(const Questions& q, Index n) const = 0;
   virtual std::string text(std::span<const Index> ids) const = 0;
   virtual std::string word(Index id) const { return std::to_string(id); }

@@ -1,4 +1,4 @@
-// Dataset, inputs and targets of one's own as the data of a run.
+// Dataset, the Data of a run that learns from arrays of inputs and targets.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace mote {
 
-/// Data made of arrays: rows of inputs, an Array [N, ...] of values or an IntArray [N, T] of ids, with a target for
-/// each row, an IntArray [N] of classes or an Array [N, ...] of values. A fraction of the rows, drawn once, is held
-/// out. Batches are rows drawn from the others. If the targets are classes, each row is a question with one right
-/// answer, so accuracy is measured, too. If they are values, only the loss is measured. Errors: different numbers of
-/// inputs and targets, a split without rows, classes below 0.
+/// Data made of two arrays, `inputs` and `targets`. The inputs are N rows, either an Array [N, ...] of values or an
+/// IntArray [N, T] of ids. Each row has one target. The targets are an IntArray [N] of classes or an Array [N, ...] of
+/// values. The constructor draws a fraction of the rows, which is held out. Batches to train on are drawn from the
+/// other rows. If the targets are classes, each row is a question with one right answer, so accuracy is measured, too.
+/// If the targets are values, only the loss is measured. Errors: different numbers of inputs and targets, a split
+/// without rows, classes below 0.
 class Dataset : public Data {
  public:
   Dataset(AnyArray inputs, AnyArray targets, Real held_out = 0.1, std::string name = "dataset");

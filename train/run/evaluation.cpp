@@ -12,7 +12,7 @@ namespace mote {
 namespace {
 
 constexpr Index questions_on_the_way = 100;
-constexpr Index longest_example = 256;  // in tokens; the weights of each head take the square of this
+constexpr Index longest_example = 256;  // in tokens; each head has the square of this many weights
 
 }  // namespace
 
@@ -70,7 +70,8 @@ double Evaluator::loss_of(const std::vector<Batch>& batches, const std::function
   });
 }
 
-/// How the model continues some beginnings, for data without right answers. The draws are the same each time.
+/// Returns the model's continuations of some beginnings of texts, for data without right answers. The random numbers
+/// are the same at each evaluation.
 std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
   std::vector<EvaluationReport::Sample> samples;
   if (options_.samples == 0 || !(subject_.sample || subject_.answer)) return samples;

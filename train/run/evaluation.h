@@ -1,4 +1,5 @@
-// Evaluator, which measures a model during a run and at its end: held-out loss, questions, samples, heads.
+// Evaluator, which measures a model during a run and at its end: the held-out loss, the fraction of right answers,
+// samples, and attention weights.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,9 @@
 
 namespace mote {
 
-/// Asks a model all questions, and keeps the first `show` answers and the first `mistakes` wrong ones. `before_each`
-/// is called before every 250 questions. An exception from it ends the asking.
+/// Asks a model all questions and counts the right answers. The result also has the first `show` answers and the first
+/// `mistakes` wrong answers. `before_each` is called before every group of 250 questions. An exception that
+/// `before_each` throws is passed on to the caller.
 Answers ask(
     const Subject& subject, const Data& data, const Questions& questions, Index show, Index mistakes = 0,
     const std::function<void()>& before_each = [] {});
@@ -24,18 +26,19 @@ Answers ask(
 /// Evaluator.
 class Evaluator {
  public:
-  /// If `with_heads` is true, evaluations also report what all heads attend to on one held-out example.
+  /// If `with_heads` is true, evaluations also report the attention weights of all heads on one held-out example.
   Evaluator(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options, bool with_heads);
 
   EvaluationReport operator()(Index step) const;
   /// The final evaluation. It asks as many questions as RunOptions::sequences says. For data without right answers it
-  /// takes the mean loss over all held-out data, or over more batches than operator() does. `before_each` is called
-  /// before every 250 questions and before each batch.
+  /// computes the mean loss over all held-out data instead. If Data::held_out() is empty, it draws more batches than
+  /// operator() uses. `before_each` is called before every 250 questions and before each batch.
   RunEnding ending(
       Index step, const std::function<void()>& before_each = [] {}) const;
-  /// The same as ending(), or nothing if a StopSignal receives a signal meanwhile.
+  /// Returns ending(step), or nullopt if a StopSignal receives a signal meanwhile.
   std::optional<RunEnding> ending_unless_stopped(Index step) const;
-  /// The tokens of the example on which evaluations report heads. Empty if the inputs are values.
+  /// The texts of the tokens of the example for which evaluations report attention weights. Empty if no attention
+  /// weights are reported, or if the inputs are values.
   std::vector<std::string> tokens() const;
 
  private:
@@ -52,8 +55,8 @@ class Evaluator {
   const RunOptions& options_;
   std::vector<Batch> batches_;
   Questions held_out_, trained_on_;
-  Batch example_;        // one held-out example, on which heads are reported
-  Index positions_ = 0;  // how many of the last queries and keys an evaluation reports; 0: it reports no heads
+  Batch example_;        // one held-out example, for which attention weights are reported
+  Index positions_ = 0;  // how many of the last queries and keys are reported; 0: no attention weights
 };
 
 }  // namespace mote

@@ -12,7 +12,8 @@
 namespace mote {
 namespace {
 
-/// A setting of nanoGPT and its settings group in mote. "" means that the setting has no effect in mote.
+/// A setting of nanoGPT and its settings group in mote. "schedule" stands for the group "training" if decay_lr is
+/// True, and otherwise for "". "" means that the setting is not copied into mote's settings.
 struct Setting {
   const char* name;
   const char* group;
@@ -70,7 +71,7 @@ TorchValue dict_of(const FieldValues& values) {
   return {std::move(dict)};
 }
 
-/// A recipe as nanoGPT's settings. Defaults are filled in, and the warm-up never lasts longer than the decay.
+/// Returns a recipe as nanoGPT's settings. Defaults are filled in, and warmup_iters is at most lr_decay_iters.
 FieldValues in_its_words(const Recipe& r) {
   Recipe full = r;
   full.min_lr = r.min_lr.value_or(r.learning_rate / 10);
@@ -82,7 +83,7 @@ FieldValues in_its_words(const Recipe& r) {
   return words;
 }
 
-/// The state of torch.optim.AdamW.
+/// Returns the state of the run's AdamW in the form of torch.optim.AdamW's state_dict().
 TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe& r, const RunState& state) {
   check_in("export", r.optimizer == OptimizerKind::adamw, "nanoGPT goes on with adamw alone, but this run trains with ",
            r.optimizer);
@@ -91,8 +92,8 @@ TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe
   return torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names);
 }
 
-/// Checks the optimizer's options. Errors: options that the checkpoint's config contradicts or that mote's AdamW does
-/// not have.
+/// Checks the options of the checkpoint's optimizer. Errors: betas or a weight decay other than those in the
+/// checkpoint's config, an eps other than mote's.
 void check_options(const TorchValue& checkpoint) {
   const TorchValue& config = detail::at(checkpoint, "config");
   const TorchValue* const groups = detail::find(detail::at(checkpoint, "optimizer"), "param_groups");
@@ -116,7 +117,7 @@ void check_options(const TorchValue& checkpoint) {
         same("beta2", detail::number_of(two->items[1], "betas"));
       }
     if (const TorchValue* const decay = detail::find(group, "weight_decay"))
-      if (const double value = detail::number_of(*decay, "weight_decay"); value != 0)  // vectors do not decay
+      if (const double value = detail::number_of(*decay, "weight_decay"); value != 0)  // 0 in the group of vectors
         same("weight_decay", value);
   }
 }

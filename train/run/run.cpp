@@ -41,7 +41,8 @@ struct StepHealth {
   std::vector<std::pair<NamedParameter, Array>> before;
 };
 
-/// The length of the complete lines within the first `most` bytes of a log. Half a line would spoil the next line.
+/// The length in bytes of all complete lines within the first `most` bytes of a log. An incomplete line must be cut
+/// off, because the next line would be appended to it.
 std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
   if (!file_exists(path)) return 0;
   const FileReader reader(path);
@@ -50,7 +51,8 @@ std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
   return text.rfind('\n') + 1;
 }
 
-/// The settings that determine a run's bits. Settings that may change when a run is resumed are only in config.json.
+/// Returns the settings of a group that must be the same when a run is resumed. Settings that may change are only in
+/// config.json.
 std::vector<Field> fixed_fields(const SettingsGroup& group) {
   std::vector<Field> fixed = group.fields;
   std::erase_if(fixed, [](const Field& f) { return f.use.may_change; });
@@ -161,7 +163,7 @@ void Run::begin_or_resume(std::optional<double> best_score) {
 
   folder_->write("config.json", config);
   const std::string heads = folder_->file("heads.svg");
-  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);  // of an earlier end; the run goes on
+  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);  // from an earlier end; the run now goes on
   folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, {}));
   open(log_, "log.jsonl");
   open(evaluations_, "evaluations.jsonl");
@@ -171,8 +173,8 @@ void Run::begin_or_resume(std::optional<double> best_score) {
   began_ = instant();
 }
 
-/// Checks that the loss on a fixed batch is the loss in the checkpoint, bit for bit. It is if the weights, the data
-/// and the computation are the same.
+/// Checks that the loss on a fixed batch is the loss in the checkpoint, bit for bit. The two losses are equal if the
+/// weights, the data and the computation are the same.
 void Run::check_same_loss(const SafetensorsFile& checkpoint) const {
   const double now = loss_of_one_batch();
   const std::string was = exact_text(loss_), is = exact_text(now);
@@ -197,7 +199,7 @@ const RunFolder& Run::folder() const {
   return *folder_;
 }
 
-/// Calls `look` while the model has the weights that are evaluated: the averages if there is an EMA.
+/// Calls `look` and returns its result. If there is an EMA, the model has the averaged weights during the call.
 template <class Look>
 auto Run::evaluated(const Look& look) const {
   if (!ema_) return look();
@@ -205,8 +207,8 @@ auto Run::evaluated(const Look& look) const {
   return look();
 }
 
-/// Evaluations every eval_interval steps are part of the run. An extra evaluation at the end of a run is not, because
-/// a run that is resumed and goes on does not end there.
+/// Evaluates the model. The evaluations every eval_interval steps belong to the state of the run. An extra evaluation
+/// at the end of a run does not, because the run may be resumed with more steps, and then it does not end there.
 void Run::evaluate() {
   const bool regular = recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0;
   const EvaluationReport report = evaluated([&] { return (*evaluator_)(steps_); });
@@ -226,7 +228,8 @@ bool Run::saves_at(Index steps) const {
   return folder_ && (interval || steps == recipe_.max_iters);
 }
 
-/// The loss of the trained weights, not their averages, on a fixed batch in evaluation mode. No random stream moves.
+/// The loss of the trained weights, not their averages, on a fixed batch in evaluation mode. The states of the model's
+/// random streams are restored afterwards.
 double Run::loss_of_one_batch() const {
   const Batch batch = data_.batch(std::min<Index>(recipe_.batch_size, 4), Split::validation,
                                   run_stream(options_.seed, Draws::one_batch));
@@ -257,7 +260,8 @@ void Run::save() {
   rates_->append(text_of(Json::object({{"step", steps_}, {"seconds", instant() - began_}})));
 }
 
-/// Runs once, before the first training step of this process.
+/// Called once, before the first training step of this process. Warns if a run of this length would have had another
+/// learning rate, evaluates the initial model, and saves a checkpoint if it is due.
 void Run::look() {
   if (steps_ > 0) {
     const double was = optimizer_->learning_rate(), is = fit_.schedule(steps_ - 1);
@@ -268,7 +272,7 @@ void Run::look() {
                                    ": the weights will not be those of a run that was so long from the start"});
   }
   if (steps_ == 0 && recipe_.eval_interval > 0 && evaluated_ < 0) evaluate();
-  if (saves_at(steps_)) save();  // an earlier process may have been killed after it saved the best
+  if (saves_at(steps_)) save();  // an earlier process may have been killed after it saved only the best
 }
 
 void Run::train_step() {

@@ -59,8 +59,8 @@ class Run {
   }
 
   Index steps() const { return steps_; }  ///< training steps taken so far
-  /// The state of the run besides its weights, for a run that continues from here. Later steps do not change its
-  /// arrays.
+  /// Returns the state of the run besides its weights, for another run that continues from this step. Later steps do
+  /// not change the arrays in the returned state.
   RunState state() const;
   const Data& data() const { return data_; }
   const Subject& subject() const { return subject_; }
@@ -74,7 +74,7 @@ class Run {
   const std::optional<RunEnding>& ending() const { return ending_; }
 
  private:
-  /// A log, and how much of it belongs to the newest checkpoint.
+  /// A log file, and its length in bytes at the newest checkpoint.
   struct Log {
     Index bytes = 0;
     std::optional<LogFile> file = {};
@@ -106,17 +106,17 @@ class Run {
   std::optional<Evaluator> evaluator_;
 
   Index steps_ = 0;
-  Index first_ = 0;       ///< steps that earlier processes have taken
+  Index first_ = 0;       ///< steps that the run had taken when this process began
   Index evaluated_ = -1;  ///< steps at the last regular evaluation; -1: none yet
   bool looked_ = false;   ///< whether step() has been called
   std::vector<RunEvent> events_;
   std::optional<RunEnding> ending_;
-  bool evaluated_at_end_ = false;  // whether this process has evaluated at the end
+  bool evaluated_at_end_ = false;  // whether this process has made the extra evaluation at the end
 
   std::optional<RunFolder> folder_;
   Checkpoint checkpoint_;
-  Index saved_ = -1;  ///< steps of the newest checkpoint other than the best
-  double loss_ = 0;   ///< loss_of_one_batch() at a checkpoint
+  Index saved_ = -1;  ///< steps at the newest regular checkpoint; -1: none
+  double loss_ = 0;   ///< loss_of_one_batch() at the newest checkpoint
   Log log_, evaluations_;
   std::optional<LogFile> rates_;
   double began_ = 0;

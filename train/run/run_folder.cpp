@@ -17,13 +17,14 @@ std::string made_here(const std::string& path, Integer keep) {
   return path;
 }
 
-/// The name of a checkpoint, such as step-00000100.safetensors. The zeros make names sort as steps do.
+/// The name of a checkpoint, such as step-00000100.safetensors. With the leading zeros, the order of names is the
+/// order of steps.
 std::string name_of(Index steps) {
   const std::string number = std::to_string(steps);
   return prefix + std::string(digits - std::min(digits, number.size()), '0') + number + suffix;
 }
 
-/// The number of steps in such a name, and -1 for every other name.
+/// The number of steps in the name of a checkpoint. -1 for every other name.
 Index steps_of(const std::string& name) {
   Index steps = 0;
   if (!name.starts_with(prefix)) return -1;

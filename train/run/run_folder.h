@@ -11,9 +11,9 @@
 
 namespace mote {
 
-/// The path of the newest and of the best checkpoint in a run's folder, "" if there is none. The best is saved after
-/// an evaluation, perhaps later than the last regular checkpoint. Then it is the newest as well. Both may be read
-/// while the run goes on.
+/// The paths of the newest and of the best checkpoint in a run's folder, "" if there is none. The best checkpoint is
+/// saved after an evaluation. If the last regular checkpoint is older, the best checkpoint is the newest as well. Both
+/// files may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
 /// Opens the newest checkpoint and verifies all its checksums. Errors: there is none; it is damaged. The message says
@@ -22,12 +22,12 @@ SafetensorsFile open_newest_checkpoint(const std::string& folder);
 /// The names of a folder's regular checkpoints, step-00000100.safetensors and so on, in the order of their steps.
 std::vector<std::string> checkpoint_names(const std::string& folder);
 
-/// The folder of one run, which only this process may use meanwhile. Checkpoints are named step-00000100.safetensors
-/// and so on. best.safetensors is the run when it had the lowest score.
+/// The folder of one run, which is locked so that no other process can use it meanwhile. Checkpoints are named
+/// step-00000100.safetensors and so on. best.safetensors is the checkpoint with the lowest score.
 class RunFolder {
  public:
   /// Makes the folder if it does not exist, and removes the temporary files that a killed run left in it. A run saves
-  /// every `interval` steps (0: never), and where it ends or is stopped. `keep` is how many of the newest checkpoints
+  /// every `interval` steps (0: never), and when it ends or is stopped. `keep` is how many of the newest checkpoints
   /// are kept. Errors: the folder cannot be made or written, another process trains in it, keep below 1. Errors of all
   /// functions that write: the folder was moved or replaced, or the file to write is a pipe or the like.
   explicit RunFolder(const std::string& path, Integer keep = 3, Integer interval = 1);
@@ -36,17 +36,17 @@ class RunFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   /// Writes a file in the folder.
   void write(const std::string& name, std::string_view text) const;
-  /// Saves `run` after so many steps, calls remove_earlier(), and returns the file's path.
+  /// Saves `run`, which has taken `steps` steps, calls remove_earlier(), and returns the path of the checkpoint.
   std::string save(const Checkpoint& run, Integer steps);
-  /// Removes earlier checkpoints, once the checkpoint after `steps` steps is on the disk. Only the newest are kept.
+  /// Removes earlier checkpoints, after the checkpoint of `steps` steps has been saved. Only the newest are kept.
   /// Checkpoints between two multiples of `interval` are removed as well, because a run that was never stopped would
   /// not have them. A run that is resumed calls this function, because it may have been killed between saving a
   /// checkpoint and removing the earlier ones.
   void remove_earlier(Integer steps);
-  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far. Returns the file's path if
-  /// it was saved, otherwise "". A NaN is never the lowest.
+  /// Saves `run`, which has taken `steps` steps, as best.safetensors if `score` is the lowest so far. Returns the path
+  /// of the file, or "" if it was not saved. A NaN is never the lowest.
   std::string save_best(const Checkpoint& run, Real score, Integer steps);
-  std::optional<double> best_score = {};  ///< part of the run, so it must be added to its Checkpoint
+  std::optional<double> best_score = {};  ///< lowest score so far, which must be added to the run's Checkpoint
 
  private:
   Index keep_, interval_;

@@ -12,9 +12,9 @@
 namespace mote {
 
 struct RunState {
-  Index steps = 0;  ///< taken so far
+  Index steps = 0;  ///< training steps taken so far
   std::optional<double> best_score = {};
-  /// The state of the stream that batches are drawn from. If it is not given, the stream begins anew.
+  /// The state of the stream that batches are drawn from. If it is not given, the stream begins anew from its seed.
   std::optional<GeneratorState> data = {};
   OptimizerState optimizer = {};          ///< by the parameters' names
   std::vector<NamedArray> averages = {};  ///< of an EMA, if there is one, by the parameters' names

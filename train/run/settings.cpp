@@ -21,8 +21,8 @@ std::pair<std::string, std::string> parts_of(const std::string& name) {
 }  // namespace
 
 std::string config_json(const std::vector<SettingsGroup>& settings) {
-  // A number or a boolean is written as such if it reads back as the same text (a file may be called 1e3), all else as
-  // text.
+  // A value is written as a JSON number or boolean if it reads back as the same text. All other values are written as
+  // strings. For example, a file may be called 1e3, but the number 1e3 would not read back as the text 1e3.
   const auto value_of = [](const std::string& text) {
     try {
       const Json value = parse_json(text);

@@ -1,5 +1,5 @@
-// RunOptions, the options of a run besides its data, subject and recipe; and how checkpoints and config.json keep
-// settings.
+// RunOptions, the options of a run besides its data, subject and recipe. Also functions that write and read the
+// settings in config.json and read the settings in checkpoints.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ namespace mote {
 struct RunOptions {
   std::string folder = {};      ///< for checkpoints, logs and the report; empty: nothing is saved
   bool fresh = false;           ///< it is an error if the folder has a run already
-  bool accept_changes = false;  ///< resume although model, data or mote compute another loss than before
+  bool accept_changes = false;  ///< resume even if a fixed batch has another loss than in the checkpoint
   Index seed = 1;
-  std::optional<Index> sequences = {};  ///< not given: Data::questions_at_end()
+  std::optional<Index> sequences = {};  ///< questions to ask at the end; not given: Data::questions_at_end()
   Index samples = 1;
   Index save_interval = 100, keep = 3;
   Index health = 0;
@@ -34,8 +34,8 @@ struct RunOptions {
   }
 };
 
-/// One group of a run's settings: "general", "task", "model" or "training". A checkpoint keeps the settings that
-/// determine the run's bits, as settings.<group>.<name>. The folder's config.json has all settings.
+/// One group of a run's settings: "general", "task", "model" or "training". A checkpoint keeps the settings that must
+/// be the same when the run is resumed, as settings.<group>.<name>. The folder's config.json has all settings.
 struct SettingsGroup {
   std::string title;
   std::vector<Field> fields;
@@ -43,7 +43,8 @@ struct SettingsGroup {
 
 /// The text of config.json: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
 std::string config_json(const std::vector<SettingsGroup>& settings);
-/// Reads the groups, names and values of a config.json. Empty if there is no such file, or if it is not a run's.
+/// Reads the groups, names and values of a config.json. Empty if there is no such file, or if it does not contain a
+/// JSON object.
 std::vector<SettingsGroup> read_config_json(const std::string& path);
 
 /// The text of a setting in a checkpoint, by a name such as "training.batch_size". Null if the checkpoint does not
@@ -54,9 +55,9 @@ const std::string* saved_setting(const SafetensorsFile& checkpoint, const std::s
 FieldValues saved_settings(const SafetensorsFile& checkpoint);
 /// The Data::state() that a checkpoint contains.
 std::string saved_state(const SafetensorsFile& checkpoint);
-/// Compares the settings of a checkpoint with those of now. Errors: settings that only the checkpoint has, and
-/// settings that must be the same and differ, all in one message. Settings that the checkpoint does not have are not
-/// compared.
+/// Compares the settings in a checkpoint with `now`, the settings of the run that is to be resumed from it. Errors:
+/// settings that only the checkpoint has, and settings that must be the same and differ, all in one message. Settings
+/// that the checkpoint does not have are not compared.
 void check_settings(const SafetensorsFile& checkpoint, const std::vector<SettingsGroup>& now,
                     const std::string& folder);
 

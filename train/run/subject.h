@@ -25,8 +25,8 @@ struct Subject {
   std::function<MeanLoss(const Batch&)> loss = {};
   /// The likeliest answers [N, A] to questions. Without this function only the loss is measured.
   std::function<IntArray(const Questions&)> answer = {};
-  /// Draws `count` ids that continue a prompt [1, P], and returns them as [1, count]. Without this function `answer`
-  /// is shown.
+  /// Draws `count` ids that continue a prompt [1, P], and returns them as [1, count]. Without this function, reports
+  /// show the result of `answer` instead.
   std::function<IntArray(const IntArray& prompt, Index count, const Generator& random)> sample = {};
 };
 
@@ -53,8 +53,8 @@ Tensor result_of(const M& model, const IntArray& ids, const Array& values) {
                   : "subject_of: the data's inputs are ids, but the model has no forward(const IntArray&)");
 }
 
-/// The likeliest class, or the likeliest symbols one after the other, [N, A]. Each symbol is read before the next is
-/// chosen.
+/// Returns the greedy answers [N, A] of a model: the likeliest class, or the likeliest symbols one after the other.
+/// The model reads each symbol before the next one is chosen.
 template <class M>
 IntArray likeliest(const M& model, const Questions& q) {
   std::vector<IntArray> ids{q.prompts}, answer;
@@ -72,8 +72,8 @@ IntArray likeliest(const M& model, const Questions& q) {
 /// without generate(), by its logits model(ids). For any other model, model(inputs) are logits: [B, K] of classes, or
 /// [B, T, K] of a class at each position. The loss is then the cross-entropy. If a Dataset's targets are values,
 /// model(inputs) are values as well, and the loss is the mean squared error. The answer is the likeliest class at the
-/// last position, and then those that follow. If the model has a field `config` with visit(v), the fields of the
-/// config are part of the settings.
+/// last position. If the answer is longer, this class is appended to the input, the next class is chosen, and so on.
+/// If the model has a field `config` with visit(v), the fields of the config are part of the settings.
 template <class M>
 Subject subject_of(M& model) {
   Subject s{&model};
@@ -103,8 +103,9 @@ Subject subject_of(M& model) {
   return s;
 }
 
-/// subject_of() with options for generate(). Answers are still the likeliest ones. For instance, a model that mixes
-/// positions without a cache needs subject_of(model, GenerateOptions{.use_cache = false}).
+/// Makes the Subject of a model as subject_of(model) does, with options for generate(). Answers are still the
+/// likeliest ones, because they are generated with temperature 0. An example is subject_of(model,
+/// GenerateOptions{.use_cache = false}), for a model that mixes positions without a cache.
 template <class M, class Options>
 Subject subject_of(M& model, const Options& how) {
   Subject s = subject_of(model);

@@ -46,8 +46,8 @@ struct Adder10Options {
 /// Addition of two numbers of ten digits. A sequence is 0 a 0 0 b 0 sum, in which a and b have ten digits and the sum
 /// has eleven. The last digit of each number comes first. The vocabulary is the ten digits. The evaluation set is the
 /// 10,010 sums of AdderBoard (github.com/anadim/AdderBoard, 2026): 10,000 that Python's random.Random(2025) draws, and
-/// ten hard ones. There are 10^20 sums, so 3,000 training steps draw one of these with a chance of 10^-11. Errors:
-/// carries outside 0 to 1.
+/// ten hard ones. There are 10^20 pairs of numbers, so the chance that 3,000 training steps draw any of the evaluation
+/// sums is about 10^-11. Errors: carries outside 0 to 1.
 class Adder10Task final : public AnswerTask {
  public:
   using Options = Adder10Options;
@@ -94,7 +94,7 @@ class Adder10Task final : public AnswerTask {
     sum.push_back(carry);
     return sum;
   }
-  /// For Split::validation, the first `count` sums of the board.
+  /// For Split::validation, returns the first `count` sums of AdderBoard.
   Questions evaluation(Index count, Split split = Split::validation) const override {
     if (split == Split::train) return AnswerTask::evaluation(count, split);
     std::vector<std::vector<Index>> prompts, answers;
@@ -106,7 +106,7 @@ class Adder10Task final : public AnswerTask {
     return {stack_rows(prompts, 24), stack_rows(answers, 11)};
   }
 
-  /// The first `count` of the 10,010 pairs of the board. The ten hard pairs come last.
+  /// The first `count` of AdderBoard's 10,010 pairs of numbers. The ten hard pairs come last.
   static std::vector<std::pair<std::uint64_t, std::uint64_t>> board(Index count = 10'010) {
     constexpr std::uint64_t most = below - 1, half = below / 2;
     constexpr std::uint64_t hard[] = {0,          0,          0,    1,    most, 0,          most,
@@ -114,7 +114,7 @@ class Adder10Task final : public AnswerTask {
                                       1234567890, 9876543210, most, most, 1,    most};
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     const Generator random = python_random(2025);
-    const auto number = [&] {  // randint(0, most): 34 bits, the low word first, drawn again if x >= below
+    const auto number = [&] {  // Python's randint(0, most): 34 bits, low word first, again if x >= below
       for (;;) {
         const std::uint64_t low = random.next_u32(), high = random.next_u32() >> 30;
         if (const std::uint64_t x = high << 32 | low; x < below) return x;

@@ -26,7 +26,7 @@ class AnswerTask : public Task {
   using Options = AnswerOptions;
   const Index symbols, question_length, answer_length;
 
-  /// The answer to a question; answer_length symbols.
+  /// Returns the answer to a question, which has answer_length symbols.
   virtual std::vector<Index> answer(std::span<const Index> question) const = 0;
   /// A random question, which may belong to either split. It has question_length symbols, each drawn from all symbols
   /// unless a derived task draws in another way.
@@ -36,7 +36,7 @@ class AnswerTask : public Task {
 
   virtual Index separator() const { return symbols; }
   Index vocab_size() const override { return symbols + 1; }
-  /// A sequence without the last symbol of the answer, which is only a target.
+  /// The length of a sequence without the last symbol of the answer, because this symbol is only a target.
   Index block_size() const override { return question_length + answer_length; }
   Recipe recipe() const override { return {}; }
 
@@ -69,9 +69,9 @@ class AnswerTask : public Task {
   }
 
  protected:
-  /// Sets symbols, question_length and answer_length to s, q and a. A derived task that overrides question() must also
-  /// call check_splits(). Errors, which begin with `name`, the name of the task: symbols or a length out of range, too
-  /// few questions to hold some out.
+  /// Sets `symbols`, `question_length` and `answer_length` to `s`, `q` and `a`. A derived task that overrides
+  /// question() must also call check_splits(). Errors, which begin with `name`, the name of the task: symbols or a
+  /// length out of range, too few questions to hold some out.
   AnswerTask(const char* name, Integer s, Integer q, Integer a)
       : Task(name), symbols(s), question_length(q), answer_length(a) {
     checked_size(name, "symbols", s, 2, 10'000'000);

@@ -18,11 +18,11 @@ struct AssociativeRecallOptions {
   }
 };
 
-/// Multi-query associative recall. A row is k1 v1 ... kP vP with different keys, then filler in which each key comes
-/// once more. The label of a key that comes again is its value, and other positions have no label. In a question, one
-/// such key is the last id of the row. Values do not come again, because otherwise the one value that is still missing
-/// would give the answer away. Ids: keys, then values, then filler. Source: Arora et al. 2023 (Zoology). Errors: fewer
-/// keys than pairs, a length below 3 * pairs.
+/// Multi-query associative recall. A row is k1 v1 ... kP vP with different keys, then filler in which each key appears
+/// once more. The label of this second appearance is the key's value. Other positions have no label. In a question,
+/// the last id of the row is such a second appearance. Values appear only once, because otherwise the only value that
+/// is still missing would give the answer away. Ids: keys, then values, then filler. Source: Arora et al. 2023
+/// (Zoology). Errors: fewer keys than pairs, a length below 3 * pairs.
 class AssociativeRecallTask final : public LabelTask {
  public:
   using Options = AssociativeRecallOptions;
@@ -72,7 +72,7 @@ class AssociativeRecallTask final : public LabelTask {
     if (id == filler()) return ".";
     return id < options.keys ? "k" + std::to_string(id) : "v" + std::to_string(id - options.keys);
   }
-  /// For a key that comes again, the position of the value behind its first occurrence.
+  /// If `position` has the second appearance of a key, returns the position of the key's value, otherwise -1.
   Index looks_at(std::span<const Index> ids, Index position) const override {
     const Index key = ids[static_cast<std::size_t>(position)];
     if (key >= options.keys || position < 2 * options.pairs) return -1;

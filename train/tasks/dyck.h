@@ -17,10 +17,10 @@ struct DyckOptions {
   }
 };
 
-/// The Dyck task, with rows of the beginning of a sequence of well-nested brackets, then |, then the brackets that
-/// close those still open. The answer closes the innermost bracket first, and is filled up with "." to `depth`
-/// symbols. The ids 0 to kinds - 1 are opening brackets, kinds to 2 * kinds - 1 are closing brackets, and 2 * kinds is
-/// ".". Source: Dyck(k, D) of Yao et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
+/// The Dyck task. A row is the beginning of a sequence of well-nested brackets, then |, then the brackets that close
+/// those still open. The answer closes the innermost bracket first, and is filled up with "." to `depth` symbols. The
+/// ids 0 to kinds - 1 are opening brackets, kinds to 2 * kinds - 1 are closing brackets, and 2 * kinds is ".". Source:
+/// Dyck(k, D) of Yao et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
 class DyckTask final : public AnswerTask {
  public:
   using Options = DyckOptions;
@@ -44,7 +44,7 @@ class DyckTask final : public AnswerTask {
   }
   Outcome outcome() const override { return {.least = 0.99, .chance = commonest(), .seconds = 16}; }
 
-  /// The next bracket opens or closes with equal chances where both are possible.
+  /// Draws one bracket after the other. A bracket opens or closes with equal chances if both are possible.
   std::vector<Index> question(const Generator& random) const override {
     const std::vector<Index> drawn = random_ids(options.length, 0, 2 * options.kinds, random);
     std::vector<Index> q, open;
@@ -83,9 +83,9 @@ class DyckTask final : public AnswerTask {
  private:
   Index nothing() const { return 2 * options.kinds; }
   /// The fraction of questions that the most frequent answer gets right. Answers that close equally many brackets are
-  /// equally frequent. So the fraction is the largest p / n, where p is the probability that so many brackets are open
-  /// and n is the number of such answers. Questions above 10,000 brackets count as 10,000 or 10,001, because the
-  /// fraction hardly changes.
+  /// equally frequent. So the fraction is the largest p(d) / n(d) of all d, where p(d) is the probability that d
+  /// brackets are open at the end, and n(d) is the number of answers that close d brackets. For questions of more than
+  /// 10,000 brackets, the length 10,000 or 10,001 is used instead, because the fraction hardly changes.
   double commonest() const {
     const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
     const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));

@@ -22,9 +22,10 @@ struct InductionOptions {
 /// The induction task, with rows of 2 * length letters, in which `shortest` to `length` different random letters
 /// repeat. A model cannot memorize where to attend. It must find the same letter earlier in the row, and attend to the
 /// letter that followed it. Letters before the first repetition do not count in the loss. ids and targets are [B, 2 *
-/// length]. A question is a row without its last letters, up to four, which are the answer. One question in four is
-/// held out. Source: Olsson et al. 2022, whose random tokens also differ, because their vocabulary is large. Errors:
-/// symbols outside 2 to a million, length below 2 or above symbols, shortest below 1 or above length.
+/// length]. The answer to a question consists of the last letters of a row, at most four. The question is the row
+/// without these letters. One question in four is held out. Source: Olsson et al. 2022. Their random tokens also
+/// differ from each other, because their vocabulary is large. Errors: symbols outside 2 to a million, length below 2
+/// or above symbols, shortest below 1 or above length.
 class InductionTask : public Task {
  public:
   using Options = InductionOptions;
@@ -83,7 +84,7 @@ class InductionTask : public Task {
   }
   std::string word(Index id) const override { return symbol_word(id, options.symbols); }
 
-  /// The position where the next letter stood one period earlier; -1 in the first period.
+  /// Returns the position at which the next letter occurred one period earlier. Returns -1 in the first period.
   Index looks_at(std::span<const Index> ids, Index position) const override {
     Index period = options.shortest;
     while (period < options.length && !repeats(ids, period)) ++period;

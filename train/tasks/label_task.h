@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// A task with rows of ids in which positions have labels, which the model predicts instead of the next id. A question
-/// is a row, and its answer is the label of the last position. One row in four is held out.
+/// A task with rows of ids, in which some positions have labels. The model predicts the label of a position instead of
+/// the next id. A question is a row, and its answer is the label of the last position. One row in four is held out.
 class LabelTask : public Task {
  public:
   /// A random row of this length. It may belong to either split.

@@ -10,8 +10,8 @@ namespace mote {
 /// Names of all tasks, in alphabetical order.
 std::vector<std::string> task_names();
 
-/// The options of a task, with the given values, and with defaults for the other options. Errors: no task of this
-/// name, an option that the task does not have, a text that is no value of its option.
+/// The options of a task. Those in `values` have the given values, and the others have their defaults. Errors: no task
+/// of this name, an option that the task does not have, a text that is not a valid value of its option.
 std::vector<Field> task_options(const std::string& name, const FieldValues& values = {});
 
 /// The recipe of a task with these options. For a text task, the text is not read. Errors: those of task_options(),
@@ -27,8 +27,8 @@ struct OwnedTask : std::unique_ptr<Task> {
   Task& operator*() const&& = delete;  // give the pointer a name: const auto task = make_task(...)
 };
 
-/// Makes a task by its name, with these options and, if a checkpoint kept one, its state. Errors: those of
-/// task_options(), values that the task rejects, a state for a task that has none.
+/// Makes a task by its name, with these option values. `state` is the Data::state() that a checkpoint contains, or "".
+/// Errors: those of task_options(), values that the task rejects, a state for a task that has none.
 OwnedTask make_task(const std::string& name, const FieldValues& values = {}, const std::string& state = {});
 
 }  // namespace mote

@@ -17,8 +17,8 @@ struct ModularAdditionOptions {
 };
 
 /// The modular addition task, with rows a b =, whose target at = is (a + b) mod modulus. All pairs of a and b below
-/// modulus occur. `training` in a hundred pairs, selected by their hash, are to train on. All other pairs are to test
-/// on. The pairs a b and b a are in the same split. A batch draws from shuffled pairs, so a batch of
+/// modulus occur. About `training` percent of the pairs, selected by their hash, are to train on. All other pairs are
+/// to test on. The pairs a b and b a are in the same split. A batch draws from shuffled pairs, so a batch of
 /// pairs(Split::train) rows has each training pair once. The task shows grokking: with weight decay and many steps, a
 /// model that has memorized the training pairs finds the rule. Source: Power et al. 2022. Errors: a modulus below 5 or
 /// above 1,000, training outside 1 to 99.
@@ -83,7 +83,7 @@ class ModularAdditionTask : public Task {
   Questions questions(Index count, Split split, const Generator& random) const override {
     return asked(rows(count, split, random));
   }
-  /// All pairs of the split, if `count` is at least their number.
+  /// Returns all pairs of the split if `count` is at least their number, otherwise `count` random pairs.
   Questions evaluation(Index count, Split split = Split::validation) const override {
     return count >= pairs(split) ? asked(all(split)) : Task::evaluation(count, split);
   }

@@ -28,14 +28,14 @@ struct Outcome {
   /// Whether a run reaches this outcome. `score` is its fraction of right answers, or its loss if `loss` is set.
   bool holds(double score) const { return loss > 0 ? score <= loss : least <= score && score <= most; }
 };
-/// An outcome as text, such as ">= 99 %", "<= 40 %", "45 to 60 %", "100 %" or "loss <= 0.36". A user's own text has
-/// the outcome "nothing".
+/// An outcome as text, such as ">= 99 %", "<= 40 %", "45 to 60 %", "100 %" or "loss <= 0.36". The text is "nothing"
+/// for a task on a user's own text, because its outcome is not known.
 std::string text_of(const Outcome& outcome);
 
 /// A toy task, which is Data with a vocabulary and a recipe that learns it. The options of a task are a struct that
 /// lists its fields (nn/fields.h) and has the task's defaults. The constructor rejects invalid options, so every task
-/// that exists works. All random draws depend only on the seed. The recipe and the outcome may depend on the options,
-/// because three digits take longer to add than two.
+/// that exists works. All random draws depend only on the seed. The recipe and the outcome may depend on the options.
+/// For example, adding numbers of three digits takes longer to learn than adding numbers of two.
 class Task : public Data {
  public:
   /// `name` names the runs of the task. make_task() replaces it by the name in the list of tasks, and sets the
@@ -68,14 +68,15 @@ class Task : public Data {
   /// Ids as text, in which the words stand side by side. Spaces separate the words if any word of the vocabulary is
   /// longer than one letter.
   std::string text(std::span<const Index> ids) const override;
-  /// The ids of a text in the form of text(), in which more spaces may stand. Errors: words that the task does not
-  /// have, all named.
+  /// Converts a text in the form of text() to ids. Additional spaces between the words are allowed. Errors: words that
+  /// the task does not have. The message names all of them.
   virtual std::vector<Index> ids(const std::string& text) const;
-  /// The tokenizer that makes the words, if the task learns a text; otherwise null.
+  /// The tokenizer of a task that learns a text. Null for all other tasks.
   virtual const Tokenizer* tokenizer() const { return nullptr; }
   /// The position whose id determines the target at `position`, for reports about attention; -1 if there is none.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;
-  /// A sentence that says how much of a head's attention, such as "58 %", goes to the position of looks_at().
+  /// Returns a sentence that says that this fraction of a head's attention, such as "58 %", goes to the position of
+  /// looks_at().
   virtual std::string looks_text(const std::string& fraction) const;
   /// A sentence about the head that attends most to the positions of looks_at() in an example, "" if there are none.
   /// `layers` has the attention weights of the heads of each layer, [H, T, T].
@@ -86,8 +87,8 @@ class Task : public Data {
   std::vector<Field> settings_;
 };
 
-/// The split of a question. One question in four, selected by its hash, is held out, with every example that contains
-/// it.
+/// The split that a question belongs to. One question in four, selected by its hash, is held out. All examples that
+/// contain the question are in the same split.
 inline Split split_of(std::span<const Index> question) {
   return example_hash(question) % 4 == 0 ? Split::validation : Split::train;
 }
@@ -96,7 +97,8 @@ inline Split split_of(std::span<const Index> question) {
 /// the size. Errors, which begin with `task`: the size is below `least` or above `most`.
 Index checked_size(const char* task, const char* option, Index size, Index least = 1, Index most = 1'000'000);
 
-/// A sequence from `draw`, drawn again until it belongs to `split`. Errors: none of 100,000 draws belongs to it.
+/// Calls `draw` until it returns a sequence that belongs to `split`, and returns this sequence. Errors: none of
+/// 100,000 draws belongs to `split`.
 std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw);
 /// Checks that both splits occur among a thousand questions from `draw`, because otherwise draw_of() could fail. A
 /// constructor calls this last. Errors, which begin with `task`: all questions belong to one split.
@@ -105,8 +107,8 @@ void check_splits(const char* task, const std::function<std::vector<Index>(const
 /// `length` random ids from `low` to `high` - 1.
 std::vector<Index> random_ids(Integer length, Integer low, Integer high, const Generator& random);
 
-/// A batch [size, T], whose rows fill(ids, targets) writes one after the other. It must write all ids of a row, and
-/// only the targets that count. The other targets are -1.
+/// Makes a batch [size, T]. fill(ids, targets) is called once for each row, with pointers to the ids and targets of
+/// the row. It must write all ids of the row, and only the targets that count. The other targets are -1.
 template <class Fill>
 Batch batch_of(Index size, Index T, const Fill& fill) {
   Batch batch{IntArray({size, T}), IntArray({size, T}, -1)};

@@ -17,7 +17,7 @@ class PieceMerger {
   PieceMerger(const detail::PairRanks& ranks, const std::vector<BytePairTokenizer::Merge>& merges)
       : ranks_(ranks), merges_(merges) {}
 
-  /// Merges a piece, whose bytes have the ids `bytes`, and appends its ids to `ids`.
+  /// Merges a piece, whose bytes have the ids `bytes`, and appends the resulting ids to `ids`.
   void merge(const std::vector<detail::TokenId>& bytes, std::vector<Index>& ids) {
     tokens_ = bytes;
     const auto n = static_cast<std::uint32_t>(bytes.size());
@@ -45,7 +45,8 @@ class PieceMerger {
   void look_at(std::uint32_t place) {
     if (const std::uint32_t rank = rank_at(place); rank != nowhere) found_.push_back(Candidate{rank} << 32 | place);
   }
-  /// Pairs that these merges create wait in found_, even if their rank is lower.
+  /// Merges all queued pairs of the lowest rank. New pairs that these merges create wait in found_ until all pairs of
+  /// this rank are merged, even if the new pairs have a lower rank.
   void merge_all_of_lowest_rank() {
     const auto rank = static_cast<std::uint32_t>(queue_.top() >> 32);
     while (!queue_.empty() && queue_.top() >> 32 == rank) {

@@ -57,10 +57,10 @@ std::string visible_bytes(std::string_view bytes);
 
 /// Names the place of an entry of a list, for errors, such as "merges: line 2".
 using PlaceOf = std::function<std::string(std::size_t entry)>;
-/// A byte-pair tokenizer from all ordinary tokens, by id, and from merges "left right", both in the characters of
-/// visible_bytes(). Errors, which begin with the list's name or the merge's place: a token that stands twice, or that
-/// is neither a byte nor the product of a merge; a byte without a token; a merge that stands twice, that is not of two
-/// tokens, or whose product is no token.
+/// Makes a byte-pair tokenizer from its ordinary tokens, in the order of their ids, and its merges, each written as
+/// "left right". Tokens and merges are spelled in the characters of visible_bytes(). Errors, which begin with the
+/// list's name or the merge's place: a token that stands twice, or that is neither a byte nor the product of a merge;
+/// a byte without a token; a merge that stands twice, that is not of two tokens, or whose product is no token.
 std::unique_ptr<Tokenizer> byte_pair_from(const std::vector<std::string>& tokens, const std::string& tokens_name,
                                           const std::vector<std::string>& merges, const PlaceOf& merge_place,
                                           std::vector<SpecialToken> specials);
@@ -78,12 +78,14 @@ struct VocabularyFile {
 VocabularyFile read_vocabulary(const JsonPlace& entries, const std::string& name);
 /// Adds a special token to a vocabulary. Errors: an id that another spelling has, or that is out of range.
 void add_special(VocabularyFile& to, const std::string& spelling, Index id);
-/// A byte-pair tokenizer from a vocabulary file. Special tokens are those that the file calls special, those spelled
-/// <|...|>, and those that are neither a byte nor the product of a merge. An id that the file leaves out becomes the
-/// special token "<|no token 7|>". Errors: those of the other byte_pair_from(); more than 1000 ids that are left out.
+/// Makes a byte-pair tokenizer from a vocabulary file and merges. Special tokens are those that the file calls
+/// special, those spelled <|...|>, and those that are neither a byte nor the product of a merge. An id that the file
+/// leaves out becomes the special token "<|no token 7|>". Errors: those of the other byte_pair_from(); more than 1000
+/// ids that are left out.
 std::unique_ptr<Tokenizer> byte_pair_from(const VocabularyFile& vocabulary, const std::vector<std::string>& merges,
                                           const PlaceOf& merge_place);
-/// Does the work of load_gpt2_tokenizer() with the contents of vocab.json, merges.txt and added_tokens.json.
+/// Makes the tokenizer that load_gpt2_tokenizer() returns, from the contents of vocab.json, merges.txt and
+/// added_tokens.json.
 std::unique_ptr<Tokenizer> gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
                                                std::string_view merge_list, const std::string& merges_name,
                                                std::string_view added = {}, const std::string& added_name = {},

@@ -53,7 +53,7 @@ using Ids = std::map<std::string, Index, std::less<>>;  // of ordinary tokens, b
   throw Error(where + ": " + in_quotes(spelling) + why);
 }
 
-/// The merge that a line describes. Errors: as byte_pair_from().
+/// Reads the merge in a line. Errors: those of byte_pair_from().
 BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const std::string& place) {
   const std::size_t space = std::min(line.find(' '), line.size());
   const std::string_view left = line.substr(0, space), right = line.substr(std::min(space + 1, line.size()));

@@ -19,7 +19,7 @@ class ByteTokenizer final : public Tokenizer {
   }
 };
 
-/// A tokenizer with a token for each of a list of Unicode characters. encode() fails at a character that is not in the
+/// A tokenizer whose tokens are the Unicode characters of a list. encode() fails at a character that is not in the
 /// list, and at a byte that is not UTF-8.
 class CharacterTokenizer final : public Tokenizer {
  public:

@@ -1,5 +1,6 @@
-// The grammar. All options of a choice have equal chances, and the text shows what was chosen, so the probability of a
-// text is the product over its choices.
+// The grammar of synthetic_text(). The writer makes a sentence by random choices, in which all options are equally
+// likely. A text shows which options were chosen, so its probability is the product of the probabilities of these
+// options.
 #include <iterator>
 
 #include "engine/array/random.h"

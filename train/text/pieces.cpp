@@ -1,4 +1,5 @@
-// GPT-2's pattern without a regular expression. The class of the first character decides, so there is no backtracking.
+// GPT-2's pattern without a regular expression. The class of its first character decides how a piece goes on, so there
+// is no backtracking.
 #include "train/text/pieces.h"
 
 #include <algorithm>

@@ -21,7 +21,8 @@ std::vector<std::string_view> lines_of(std::string_view text);
 ///
 ///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 ///
-/// So a space belongs to the word behind it. The last character of longer white space is left to the next piece.
+/// So a space belongs to the word after it. If there are several characters of white space before a word, the last of
+/// them belongs to the next piece.
 std::size_t piece_end(std::string_view text, std::size_t at);
 
 }  // namespace mote

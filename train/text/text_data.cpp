@@ -47,7 +47,8 @@ TextPart part_of(std::string_view text, const Tokenizer& tokenizer) {
   return part;
 }
 
-/// The separator token at the end of a document stands for its line ending, which is one byte.
+/// Encodes documents. The separator token at the end of each document counts as one byte, because it stands for a line
+/// ending.
 TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer& tokenizer) {
   TextPart part;
   const auto separator = static_cast<std::uint32_t>(tokenizer.special(end_of_text));
@@ -83,8 +84,8 @@ std::string unescaped(std::string text) {
   return text;
 }
 
-/// The documents of a text, without empty ones. They are its lines, or the parts between separators without the line
-/// endings around them.
+/// The documents of a text that are not empty. A document is a line, or the text between two separators without the
+/// line endings around it.
 std::vector<std::string_view> documents_of(std::string_view text, const TextOptions& o) {
   std::vector<std::string_view> all = o.lines ? lines_of(text) : std::vector<std::string_view>();
   const std::string separator = unescaped(o.separator);
@@ -100,7 +101,7 @@ std::vector<std::string_view> documents_of(std::string_view text, const TextOpti
   return all;
 }
 
-/// Errors: a document that contains the separator token.
+/// Checks that no document contains the separator token. Errors: a document contains it.
 void check_documents(const std::vector<std::string_view>& documents, const std::string& text, const std::string& name) {
   for (const std::string_view document : documents)
     if (document.find(end_of_text) != document.npos)
@@ -133,7 +134,8 @@ void split_documents(const std::vector<std::string_view>& all, const std::string
     (hash_of(document) < border->first ? held_out : train).push_back(document);
 }
 
-/// Why a text cannot be learned character by character as UTF-8, and how to convert it; "" if it can.
+/// Says why a text cannot be learned as the characters of UTF-8, and how to convert the text. Returns "" if the text
+/// can be learned.
 std::string encoding_problem(const std::string& text, const std::string& name) {
   const std::string begin = text.substr(0, 10'000);
   std::size_t zeros[2] = {0, 0}, high = 0, letters = 0;
@@ -169,8 +171,8 @@ std::string encoding_problem(const std::string& text, const std::string& name) {
          "; the tokenizers bpe and byte take any bytes";
 }
 
-/// Loads the tokenizer whose path is an option. Errors: the path has no tokenizer; the tokenizer has more tokens than
-/// vocab_size, or no separator token for documents.
+/// Loads the tokenizer from the path in the option `tokenizer`. Errors: the path has no tokenizer; the tokenizer has
+/// more tokens than vocab_size, or no separator token for documents.
 std::unique_ptr<Tokenizer> given_tokenizer(const TextOptions& o) {
   check_in("text", file_exists(o.tokenizer), "tokenizer '", o.tokenizer, "' is none of ",
            all_names(words(TokenizerKind()), ", "), ", and no file or folder");
@@ -302,7 +304,7 @@ std::optional<double> TextData::bigram_loss(Integer vocab_size) const {
   const auto V = static_cast<std::size_t>(vocab_size);
   std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
   const auto each_pair = [](const TextPart& part, const auto& see) {
-    const bool separated = !part.starts.empty();  // two separators in a row, between documents, are no pair
+    const bool separated = !part.starts.empty();  // the two separators between documents are not counted as a pair
     for (std::size_t i = 1; i < part.ids.size(); ++i)
       if (!separated || part.ids[i - 1] != part.ids[0] || part.ids[i] != part.ids[0]) see(part.ids[i - 1], part.ids[i]);
   };

@@ -59,9 +59,10 @@ struct TextIdentity {
 };
 
 /// A text as tokens to train on and tokens that are held out. If the option `val` gives a held-out text, all of `text`
-/// is to train on. Otherwise the last tenth of the characters is held out, as in nanoGPT (of the bytes, if the text is
-/// not UTF-8). Of documents, one in ten is held out, selected by its hash, so that no document is in both splits. A
-/// byte-pair tokenizer is trained on the tokens to train on, a character tokenizer on the whole text.
+/// is to train on. Otherwise the last tenth of the text is held out, as in nanoGPT. A tenth is counted in characters,
+/// or in bytes if the text is not UTF-8. If the text consists of documents, one document in ten is held out, selected
+/// by its hash, so that no document is in both splits. A byte-pair tokenizer is trained on the tokens to train on, a
+/// character tokenizer on the whole text.
 struct TextData {
   TextPart train, held_out;
   TextIdentity identity;
@@ -71,11 +72,11 @@ struct TextData {
 
   const TextPart& part(Split split) const { return split == Split::train ? train : held_out; }
   /// The mean loss of a bigram model on the held-out tokens. The model counts pairs of training tokens. Each count
-  /// starts at one. Nothing if the vocabulary is too large for the table of counts.
+  /// starts at one. nullopt if the vocabulary is too large for the table of counts.
   std::optional<double> bigram_loss(Integer vocab_size) const;
 };
 
-/// Reads, splits and encodes a text, and makes or loads the tokenizer unless there is one. Errors: a file that cannot
+/// Reads, splits and encodes a text. Trains or loads the tokenizer if `tokenizer` is null. Errors: a file that cannot
 /// be read, is empty, is larger than 100 MB, or is too short for a block; with char, a file that is not UTF-8 (the
 /// error says how to convert it); documents that are all alike; a special token in a text; tokens that the vocabulary
 /// does not have; another text than `expected`.
@@ -95,8 +96,8 @@ SyntheticText synthetic_text(Integer bytes);
 /// The task of predicting the next token of a text. An example is a window of block_size tokens from anywhere in the
 /// text. If the text has documents, an example is a whole document, or a window of a long one. Line endings and a byte
 /// order mark are text like any other, except for the line endings between documents. ids and targets are [B, T], with
-/// T at most block_size. Answers are not graded. A question is only one token to begin with, a line ending or the
-/// separator token. Errors: those of read_text().
+/// T at most block_size. Answers are not graded. A question is a single token with which a text begins, which is a
+/// line ending or the separator token. Errors: those of read_text().
 class TextTask : public Task {
  public:
   using Options = TextOptions;
@@ -107,7 +108,7 @@ class TextTask : public Task {
   explicit TextTask(const Options& options = {}, const std::string& state = {});
 
   std::string description() const override;
-  /// The number of tokens. For a given tokenizer, at least options.vocab_size.
+  /// The number of tokens, or options.vocab_size if the tokenizer was loaded and has fewer tokens.
   Index vocab_size() const override;
   Index block_size() const override { return options.block_size; }
   Recipe recipe() const override { return recipe_of(options); }

@@ -1,4 +1,4 @@
-// What all tokenizers share: special tokens, decoding.
+// The parts that all tokenizers share: special tokens, and decoding.
 #include "train/text/tokenizer.h"
 
 #include <algorithm>

@@ -64,17 +64,19 @@ class Tokenizer {
   /// The id of the special token with this spelling, or -1.
   Index special(std::string_view text) const;
 
-  /// The tokenizer as a JSON text of one line, the same for the same tokenizer; see tokenizer_from().
+  /// The tokenizer as a JSON text of one line, from which tokenizer_from() makes an equal tokenizer. Equal tokenizers
+  /// have equal texts.
   std::string json_text() const;
 
  protected:
   /// The `ordinary` tokens have, in order, the ids that the special tokens leave free. Errors: special tokens without
   /// a spelling, with a spelling that is not UTF-8, with equal spellings or ids, or with ids that leave a gap.
   Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials);
-  /// Appends the ids of `text` to `ids`. The text has no special tokens. `start` is the place of `text` in the whole
-  /// text: errors name it.
+  /// Appends the ids of `text` to `ids`. The text has no special tokens. `start` is the position of `text` in the
+  /// whole text, for error messages.
   virtual void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const = 0;
-  /// Adds to the JSON object what the kind needs besides special tokens.
+  /// Adds the members that this kind of tokenizer needs to the JSON object of json_text(), which already has the
+  /// special tokens.
   virtual void describe(Json&) const {}
   /// The bytes of all tokens but special ones, by id.
   std::vector<std::string> ordinary() const;
@@ -85,7 +87,7 @@ class Tokenizer {
 };
 
 namespace detail {
-/// Returns body(). An error of body() is thrown with `name` as its beginning.
+/// Calls body() and returns its result. If body() throws an Error, `name` is put before the message.
 template <class Body>
 decltype(auto) named(const std::string& name, const Body& body) {
   try {
@@ -113,7 +115,8 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
 /// vocab.json. An entry that is neither a byte nor the product of a merge is a special token. An id without an entry
 /// becomes a special token, too. `specials` are additional special tokens, whose ids follow the last id. Line endings
 /// may be \n or \r\n, and the line "#version" may be missing.
-/// Errors, with the file and the line or token: anything that makes no tokenizer; a special token that is there twice.
+/// Errors: files from which no tokenizer can be made; a special token that is listed twice. The message names the file
+/// and the line or token.
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt,
                                                const std::vector<std::string>& specials = {});
 /// Loads Hugging Face's tokenizer.json with byte-level byte pairs, such as GPT-2's. encode(), decode() and special
@@ -121,8 +124,8 @@ std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, co
 /// such as another model, a normalizer, another pre_tokenizer, a post_processor that adds tokens, truncation, padding,
 /// or an added token that is not special.
 std::unique_ptr<Tokenizer> load_huggingface_tokenizer(const std::string& tokenizer_json);
-/// Loads nanoGPT's meta.pkl of characters, with the ids of the file. A meta.pkl that save_vocabulary() wrote may be of
-/// any kind. Errors: a file that is not a meta.pkl.
+/// Loads nanoGPT's meta.pkl of characters, with the ids of the file. A meta.pkl that save_vocabulary() wrote may have
+/// a tokenizer of any kind. Errors: a file that is not a meta.pkl.
 std::unique_ptr<Tokenizer> load_nanogpt_tokenizer(const std::string& meta_pkl);
 
 /// Loads the tokenizer at a path. The path is a run of mote, a checkpoint, tokenizer.json, meta.pkl, or a folder with

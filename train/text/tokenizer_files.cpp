@@ -20,7 +20,7 @@ std::vector<std::string> strings_of(const JsonPlace& array) {
   return list;
 }
 
-/// Errors: a member that is not in `known`.
+/// Checks the names of an object's members. Errors: a name that is not in `known`.
 void check_members(const JsonPlace& object, std::span<const std::string_view> known) {
   for (const JsonMember& m : object.members())
     if (std::find(known.begin(), known.end(), m.name) == known.end())
@@ -137,7 +137,7 @@ void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder) {
   for (Index id = 0; id < V; ++id) {
     const std::string& token = tokenizer.token(id);
     itos.items.push_back({id, {valid_utf8(token)}});
-    // stoi has special tokens and tokens of one character. Of two tokens with the same text it has the special one.
+    // stoi gets special tokens and tokens of one character. If two tokens have the same text, it gets the special one.
     const Index special = tokenizer.special(token);
     const auto [length, code] = detail::character_at(token, 0);
     const bool found = special == id || (special < 0 && code && length == token.size());

@@ -12,26 +12,28 @@ const Json* given(const JsonPlace& object, const char* name) {
   return value && !value->is(Json::Kind::null) ? value : nullptr;
 }
 
-/// Errors: a member with another value than `values`. A member that is missing or null is accepted.
+/// Checks that the value of a member is one of `values`. A member that is missing or null is accepted. Errors: another
+/// value.
 void only(const JsonPlace& object, const char* name, std::initializer_list<Json> values) {
   const Json* const value = given(object, name);
   if (!value || std::find(values.begin(), values.end(), *value) != values.end()) return;
   object.at(name).fail("must be " + text_of(*values.begin()) + ": mote has no other tokenizer of this form");
 }
 
-/// Errors: a member that is not in `known`.
+/// Checks the names of an object's members. Errors: a name that is not in `known`.
 void no_others(const JsonPlace& object, std::initializer_list<std::string_view> known) {
   for (const JsonMember& m : object.members())
     if (std::find(known.begin(), known.end(), m.name) == known.end())
       object.at(m).fail("is a member that mote does not know");
 }
 
-/// Errors: a part of the tokenizer that is not ByteLevel.
+/// Checks that a part of the tokenizer is ByteLevel. If `cuts` is true, the part cuts a text into pieces, and must do
+/// so without a prefix space and by GPT-2's pattern. Errors: another type or other settings.
 void byte_level(const JsonPlace& root, const char* name, bool cuts) {
   const JsonPlace part = root.at(name);
   only(part, "type", {"ByteLevel"});
   no_others(part, {"type", "add_prefix_space", "trim_offsets", "use_regex"});
-  if (!cuts) return;  // the other settings only concern offsets
+  if (!cuts) return;  // the settings of other parts only concern offsets
   only(part, "add_prefix_space", {false});
   only(part, "use_regex", {true});
 }
@@ -47,7 +49,7 @@ void check_model(const JsonPlace& model) {
   only(model, "ignore_merges", {false});
 }
 
-/// The merges as "left right". In the file, a merge is one text or a list of two.
+/// The merges of the file, each as "left right". In the file, a merge is either one such text or a list of two texts.
 std::vector<std::string> merges_of(const JsonPlace& list) {
   std::vector<std::string> merges;
   for (std::size_t i = 0; i < list.items().size(); ++i) {

@@ -34,7 +34,7 @@ std::uint32_t word(const unsigned char* p) {  // p may be unaligned
   return w;
 }
 
-std::uint32_t four(std::size_t k, std::uint32_t w) {  // the contribution of four bytes that k bytes follow
+std::uint32_t four(std::size_t k, std::uint32_t w) {  // the contribution of w's four bytes when k bytes follow them
   return table[k + 3][w & 0xFF] ^ table[k + 2][w >> 8 & 0xFF] ^ table[k + 1][w >> 16 & 0xFF] ^ table[k][w >> 24];
 }
 

@@ -61,13 +61,13 @@ bool holds(To to, Value value) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_floating_point_v<Value>) {
     return static_cast<Value>(to) == value || std::isnan(value);
-  } else {  // a large integer may have been rounded to 2^63 or 2^64, which Value cannot hold
+  } else {  // a large integer may have been rounded up to 2^63 or 2^64, which is above the largest Value
     constexpr To beyond = static_cast<To>(Value(1) << (std::numeric_limits<Value>::digits - 1)) * 2;
     return to < beyond && static_cast<Value>(to) == value;
   }
 }
 
-/// As widen(), for elements of type Source.
+/// Does the same as widen() for elements of type Source.
 template <class Source, class To>
 Index convert(const std::byte* from, Index count, To* to, bool rounded = false) {
   for (Index i = 0; i < count; ++i) {

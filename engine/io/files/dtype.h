@@ -13,7 +13,7 @@
 namespace mote {
 
 /// The element types of safetensors, in the order of the reference implementation. All are little-endian. mote writes
-/// boolean, i64, and f32 or f64. readable() says which types mote reads.
+/// boolean, i64, and f32 (mote_f64: f64). readable() says which types mote reads.
 enum class DType {
   boolean,
   f4,
@@ -39,8 +39,8 @@ enum class DType {
   u64
 };
 enum class DTypeKind { boolean, integer, floating, other };
-/// A type's name in files, the bits of an element, and the kind of array that it can be read as. Kind `other` cannot
-/// be read.
+/// A type with its name in files, its number of bits per element, and its kind. readable() goes by the kind. A type of
+/// kind `other` cannot be read.
 struct DTypeWord : Word<DType> {
   Index bits;
   DTypeKind kind;
@@ -75,21 +75,21 @@ constexpr auto words(DType) {
 
 constexpr Index bits(DType type) { return words(type)[static_cast<std::size_t>(type)].bits; }
 constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
-/// Whether elements can be read as one of mote's own types. real_dtype is read from booleans, integers, and floats of
-/// 16 bits or more. i64 is read from booleans and integers. boolean is read from booleans.
+/// Whether elements of type `type` can be read as `as`, one of mote's own types. Booleans can be read as boolean, i64
+/// and real_dtype. Integers can be read as i64 and real_dtype. Floats of 16 bits or more can be read as real_dtype.
 bool readable(DType type, DType as = real_dtype);
 
-/// An array of any of mote's types, as a file may hold it.
+/// An Array, an IntArray or a Mask. A file may hold any of the three.
 using AnyArray = std::variant<Array, IntArray, Mask>;
 /// The type in which mote writes an array: real_dtype, i64 or boolean.
 DType dtype_of(const AnyArray& x);
 const Shape& shape_of(const AnyArray& x);
 
 namespace detail {
-/// Converts `count` elements of type `type` at any address `from` to the type of `to`. `type` must be readable() as
-/// the type of `to`. Returns the position of the first element that has no exact value in the type of `to`, or that
-/// is a boolean other than 0 and 1. Returns `count` if there is no such element. NaN stays NaN, but its other bits
-/// may change. With `rounded`, an f64 that has no exact value becomes the nearest real.
+/// Converts the `count` elements of type `type` at the address `from` to To, and writes them to `to`. `from` may be
+/// unaligned. `type` must be readable() as To. Returns the position of the first element that has no exact value in To,
+/// or that is a boolean other than 0 and 1. Returns `count` if there is no such element. NaN stays NaN, but its bits
+/// may change. With `rounded`, an f64 that has no exact value in To becomes the nearest real.
 template <class To>  // To is real, Index or std::uint8_t
 Index widen(DType type, const std::byte* from, Index count, To* to, bool rounded = false);
 }  // namespace detail

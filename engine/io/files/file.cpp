@@ -24,7 +24,7 @@ OpenFile open_to_read(const std::string& path, FileStatus& status) {
   return file;
 }
 
-/// The path that symbolic links lead to. There may be no file at that path yet.
+/// Follows the symbolic links that begin at `path`, and returns the path to which they lead. No file need exist there.
 std::string followed(std::string path) {
   std::error_code none;
   for (int links = 0; links < 40; ++links) {
@@ -194,7 +194,7 @@ void make_folder(const std::string& path) {
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
-  do {  // starts again if a signal interrupts it
+  do {  // starts again if a signal interrupts the listing
     names.clear();
     for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       names.push_back(at->path().filename().string());

@@ -1,5 +1,5 @@
-// Files and folders. Files are read without trust in their size. They are written so that a reader finds either the
-// old file or the new one, whole.
+// Reads and writes files, and lists and makes folders. Reading does not trust the size that the system reports. Writing
+// leaves either the whole old file or the whole new file.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class FileReader {
 std::string read_file(const std::string& path, std::uint64_t most);
 
 /// Writes a file under a temporary name in the same folder and renames it in commit(). If the program ends at any
-/// moment, the disk is full or the power fails, either the old file or the new one is there, whole. Without commit()
-/// the old file stays.
+/// moment, the disk is full or the power fails, the path holds either the whole old file or the whole new file. Without
+/// commit() the old file stays.
 ///
 /// A symbolic link is followed, so the file that it points to is replaced and the link stays. The new file has the
 /// permissions of the old one, less the umask. The new file belongs to the user who wrote it. A killed program leaves
@@ -72,7 +72,7 @@ void check_output(const std::string& path);
 void make_folder(const std::string& path);
 /// The names in a folder, sorted byte by byte.
 std::vector<std::string> list_folder(const std::string& path);
-/// Whether there is such a file or folder.
+/// Whether a file or folder with this path exists.
 bool file_exists(const std::string& path);
 bool is_folder(const std::string& path);
 /// Removes a file. A symbolic link is removed itself, not the file that it points to. It is no error if the file does
@@ -80,7 +80,7 @@ bool is_folder(const std::string& path);
 void remove_file(const std::string& path);
 
 namespace detail {
-/// Opens a path, which may hold any bytes. Fails with errno EINVAL if the path contains a NUL.
+/// Opens a file. On failure returns an empty OpenFile and sets errno, to EINVAL if the path contains a NUL.
 OpenFile open_path(const std::string& path, OpenFor what, unsigned mode = 0666);
 /// Writes all bytes. Returns false and sets errno if that fails.
 bool write_all(int file, const void* from, std::size_t bytes);

@@ -63,7 +63,7 @@ int close(int file) { return ::close(file) == 0 || errno == EINTR ? 0 : -1; }  /
 int lock(int file) {
 #ifdef __EMSCRIPTEN__
   (void)file;
-  errno = ENOSYS;  // flock of Emscripten always succeeds
+  errno = ENOSYS;  // Emscripten's flock succeeds even if the file is locked
   return -1;
 #else
   return uninterrupted([&] { return flock(file, LOCK_EX | LOCK_NB); });
@@ -77,7 +77,7 @@ int make_folder(const char* path) { return ::mkdir(path, 0777); }
 int sync_folder(const char* path) {
   const int folder = uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY); });
   if (folder < 0) return errno == EACCES ? 0 : -1;  // EACCES: the folder may be written but not read
-  const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: no sync needed
+  const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: unsupported
   const int error = errno;
   ::close(folder);
   errno = error;

@@ -14,10 +14,11 @@ namespace {
 
 static_assert(std::numeric_limits<float>::is_iec559, "a double beyond the range of float becomes infinity");
 
-/// The element types in errors, in the order of AnyArray.
+/// How errors name the element types, in the order of AnyArray.
 constexpr const char* names[] = {"floats (an Array)", "integers (an IntArray)", "booleans (a Mask)"};
 
-/// Puts the array of a file in Fortran order into row-major order. x was read with its axes reversed.
+/// Returns the array of a file in Fortran order as a row-major array. x has the elements of the file, read as if they
+/// were row-major, and the axes in reverse order.
 template <class T>
 AnyArray row_major(T x) {
   for (int axis = 0, last = x.rank() - 1; axis < last; ++axis, --last) x = x.transpose(axis, last);
@@ -32,9 +33,9 @@ struct NpyHeader {
   std::size_t data = 0;  ///< where the elements begin
 };
 
-constexpr std::size_t header_limit = 10'000;  ///< bytes: NumPy's own limit for reading
+constexpr std::size_t header_limit = 10'000;  ///< bytes; NumPy has the same limit for reading
 
-/// NumPy's words for the types that mote reads.
+/// NumPy's names for the types that mote reads.
 constexpr auto descrs = std::to_array<Word<DType>>({{DType::f16, "<f2"},
                                                     {DType::f32, "<f4"},
                                                     {DType::f64, "<f8"},
@@ -145,8 +146,8 @@ NpyHeader read_npy_header(const ByteSource& source) {
 }
 
 /// The header as numpy.save writes it: version 1.0, C order, and spaces up to 128 bytes. The spaces let the first
-/// extent grow to 21 digits in place. 128 bytes are enough for this with any shape of up to eight axes whose elements
-/// can be counted.
+/// extent grow to 21 digits in place. 128 bytes are enough for every Shape, because a Shape has at most eight axes and
+/// a limited number of elements.
 std::string npy_header_text(DType type, const Shape& shape) {
   std::string text =
       std::string("\x93NUMPY\x01\0v\0", 10) + "{'descr': '" + descr_of(type) + "', 'fortran_order': False, 'shape': (";

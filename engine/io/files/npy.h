@@ -18,10 +18,10 @@ void save_npy(const std::string& path, const AnyArray& x);
 /// float64 to the nearest float, as NumPy's astype does (beyond the range to infinity). int8 to int64 and uint8 to
 /// uint64 become 64-bit integers. Both byte orders are read. A type may have any byte-order character, or none ("<u1",
 /// "=f4"). Reading C order needs no other large memory than the array.
-/// Errors begin with the source's name. Types: objects, structures and complex numbers are errors. Values: an integer
-/// from 2^63 on, and a boolean that is neither 0 nor 1. Sizes: more than 8 axes, and more or fewer bytes than the
-/// shape takes. Headers: above 10,000 bytes, and all that NumPy does not read. The spaces, the last newline and the
-/// order of the three entries of the header do not matter.
+/// Errors, each of which begins with the source's name: elements that are objects, structures or complex numbers; an
+/// integer of 2^63 or more; a boolean that is neither 0 nor 1; more than 8 axes; more or fewer bytes than the shape
+/// takes; a header of more than 10,000 bytes, or one that NumPy does not read. The header's spaces, its last newline
+/// and the order of its three entries do not matter.
 AnyArray load_npy(const ByteSource& source);
 AnyArray load_npy(const std::string& path);
 
@@ -31,7 +31,7 @@ template <class T>
 T load_npy(const std::string& path);
 
 namespace detail {
-/// Passes the bytes of the .npy file to `put`, piece by piece.
+/// Passes the bytes of the .npy file of x to `put`, piece by piece.
 void write_npy(const std::function<void(const void* data, std::size_t bytes)>& put, AnyArray x);
 }  // namespace detail
 

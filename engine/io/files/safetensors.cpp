@@ -92,8 +92,8 @@ void SafetensorsFile::read_members(const std::string& header) {
     check(!std::exchange(has_metadata, true), source_.name, ": __metadata__ occurs twice");
     if (!value.is(Json::Kind::null)) metadata_ = read_metadata(source_.name, value);
   };
-  // A value may take 2 bytes in the header and 150 in memory. So the size of the file limits the number of values in
-  // one member.
+  // A value that takes 2 bytes in the header may take 150 bytes in memory. So that a small file cannot fill the memory,
+  // its size limits the number of values in one member.
   parse_json_members(header, source_.name + ": header",
                      detail::most_metadata + 1 + static_cast<std::size_t>(source_.size / 128), see);
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {

@@ -22,13 +22,13 @@ struct NamedArray {
 /// Pairs of a name and a text, `__metadata__` in the file. At most 2,000 pairs can be written.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Writes a safetensors file, whole or not at all (FileWriter of file.h). Equal arguments give equal bytes. Tensors
-/// are sorted as the reference implementation sorts them (by element type, then by name). Metadata are sorted by
-/// name. If the metadata have no "format", "format" = "pt" is added, because some loaders refuse a file without it.
-/// Checksums are added to the metadata as "mote.crc32.header" and, in the order of the file, "mote.crc32.tensors".
-/// With these checksums SafetensorsFile finds any changed bit. Errors: a name that is used twice, that is not UTF-8,
-/// or that is reserved for the format or the checksums; an array that is not defined; a header above 100 MB; a file
-/// that cannot be written.
+/// Writes a safetensors file, whole or not at all (FileWriter of file.h). Equal arguments give equal bytes. Tensors are
+/// sorted as the reference implementation sorts them (by element type, then by name). Metadata are sorted by name. If
+/// the metadata have no "format", "format" = "pt" is added, because some loaders refuse a file without it. Checksums
+/// are added to the metadata: "mote.crc32.header" for the header, and "mote.crc32.tensors" for the tensors in the order
+/// of the file. With these checksums SafetensorsFile finds any changed bit. Errors: a name that is used twice, that is
+/// not UTF-8, or that is reserved for the format or the checksums; an array that is not defined; a header above 100 MB;
+/// a file that cannot be written.
 void save_safetensors(const std::string& path, std::vector<NamedArray> tensors, Metadata metadata = {});
 
 /// One tensor in a file.
@@ -40,13 +40,12 @@ struct TensorEntry {
   std::optional<std::uint32_t> crc32;
 };
 
-/// A safetensors file, opened for reading. The constructor checks the whole header. The header is UTF-8 and JSON, of
-/// at most 100 MB. Names occur once. Tensors lie one after another without a gap, from the first byte after the
-/// header to the last byte of the file. Each tensor is as long as its type and shape say. If there are checksums, the
-/// checksum of the header is right. Names used twice and a header that does not begin with '{' are refused, as the
-/// format's README demands, although the reference implementation accepts them. As in the reference implementation,
-/// unknown fields of a tensor are ignored, and the metadata may be null. Source: the README of
-/// huggingface/safetensors.
+/// A safetensors file, opened for reading. The constructor checks the whole header, which must be JSON in UTF-8 of at
+/// most 100 MB. Names must occur once. Tensors must lie one after another without a gap, from the first byte after the
+/// header to the last byte of the file. Each tensor must be as long as its type and shape say. If there are checksums,
+/// the checksum of the header must be right. Names used twice and a header that does not begin with '{' are refused, as
+/// the format's README demands, although the reference implementation accepts them. As in the reference implementation,
+/// unknown fields of a tensor are ignored, and the metadata may be null. Source: the README of huggingface/safetensors.
 class SafetensorsFile {
  public:
   /// Errors: one sentence that names the file, the tensor and the rule.
@@ -90,14 +89,14 @@ class SafetensorsFile {
 
   ByteSource source_;
   std::uint64_t data_ = 0;              // the position of the first byte after the header
-  std::deque<TensorEntry> tensors_;     // a deque, so that no block of memory is larger than the file
+  std::deque<TensorEntry> tensors_;     // a deque, because a growing vector may take a block larger than the file
   std::vector<std::uint32_t> by_name_;  // positions in tensors_, sorted by name
   Metadata metadata_;
   bool has_checksums_ = false;
 };
 
 namespace detail {
-/// Passes the bytes of the file to `put`, piece by piece. Without checksums they are exactly the bytes that the
+/// Passes the bytes of the file to `put`, piece by piece. Without checksums, the bytes are exactly those that the
 /// reference implementation writes for the same arguments.
 void write_safetensors(const std::function<void(const void* data, std::size_t bytes)>& put,
                        std::vector<NamedArray> tensors, Metadata metadata, bool checksums);

@@ -27,8 +27,9 @@ constexpr const char* tensor_crcs_name = "mote.crc32.tensors";  ///< 8 digits pe
 
 inline std::string crc_text(std::uint32_t crc) { return hex_text(crc, 8); }
 
-/// The position in a header of the digits of its own CRC-32, or npos if there are none. No name or text can be
-/// mistaken for the CRC-32, because quotation marks inside a name or text follow a backslash.
+/// Finds the 8 digits of a header's own CRC-32 in the header, and returns their position, or npos if there are none.
+/// Text inside another entry cannot be mistaken for the entry of the CRC-32, because a quotation mark inside a text has
+/// a backslash before it.
 inline std::size_t header_crc_at(std::string_view header) {
   const std::string before = std::string(1, '"').append(header_crc_name).append("\":\"");
   const std::size_t at = header.find(before);
@@ -36,8 +37,8 @@ inline std::size_t header_crc_at(std::string_view header) {
                                                                                 : at + before.size();
 }
 
-/// The CRC-32 of a header with zeros in place of the 8 digits at `at`. So the CRC-32 can be stored in the header
-/// itself.
+/// The CRC-32 of a header, computed with zeros in place of the 8 digits from position `at` on. So the CRC-32 can be
+/// stored in these digits of the header.
 inline std::uint32_t header_crc(std::string_view header, std::size_t at) {
   const std::uint32_t before = crc32("00000000", 8, crc32(header.data(), at));
   return crc32(header.data() + at + 8, header.size() - at - 8, before);

@@ -11,7 +11,8 @@
 namespace mote {
 namespace {
 
-/// The reference implementation's order: by DType, the last one first, then by name byte by byte.
+/// Whether a comes before b in the reference implementation's order. Later DTypes come first, and tensors of the same
+/// DType are sorted by the bytes of their names.
 bool before(const NamedArray& a, const NamedArray& b) {
   const DType x = dtype_of(a.value), y = dtype_of(b.value);
   return x != y ? x > y : a.name < b.name;

@@ -15,8 +15,8 @@
 namespace mote {
 namespace {
 
-/// A Python global that mote knows, by its name in a pickle. The global is a function with this number of arguments,
-/// or a storage with elements of this type. Any other global becomes a TorchObject.
+/// A Python global that mote knows, with its name in a pickle. `arguments` is the number of arguments of a function.
+/// `type` is the element type of a class of storages. Any other global becomes a TorchObject.
 struct TorchGlobal {
   const char* name;
   std::size_t arguments = 0;
@@ -66,7 +66,7 @@ void check_keys(const std::string& what, const TorchDict& dict) {
 /// holds itself does no harm here.
 using PickleIds = std::vector<std::uint32_t>;
 struct PickleItems {
-  char kind;  ///< opcode of an empty one: ] list, ) tuple, } dict, whose ids are keys and values in turn
+  char kind;  ///< the opcode of an empty one: ] list, ) tuple, } dict; the ids of a dict are keys and values in turn
   PickleIds ids;
 };
 struct TorchStorage {
@@ -233,7 +233,7 @@ class Unpickler {
          ": torch.save writes none");
   }
 
-  /// Pushes the result of a function, or a new object of a class.
+  /// Pushes the result of calling a function or a class. The result is a TorchObject unless mote knows the function.
   void call(bool function, std::uint32_t called, const PickleIds& arguments) {
     const auto* const global = std::get_if<TorchGlobals>(&nodes_[called]);
     const bool known = function && global && *global < first_storage;
@@ -251,7 +251,7 @@ class Unpickler {
     stack_.push_back(arguments[0]);
   }
 
-  /// The storage that a persistent id names: ("storage", type, key, device, number of elements).
+  /// The storage with this persistent id, a tuple of five parts: ("storage", type, key, device, number of elements).
   PickleNode storage(const PickleIds& id) {
     rule(id.size() == 5 && as<std::string>(id[0]) == "storage", "the pickle refers to something other than a storage");
     if (is_object(id[1])) return as<TorchObject>(id[1]);
@@ -286,8 +286,9 @@ class Unpickler {
     const Index most = static_cast<Index>(source_.size) + (1 << 20);
     std::vector<Index> shape;
     Strides strides{};
-    // Both are computed as if no extent were 0. An `end` beyond the storage may be any number above `there`, so that
-    // no sum overflows.
+    // The number of elements, `product`, and the end of the tensor in the storage, `end`, are computed as if no extent
+    // were 0. Each axis adds at most `there` to `end`, so that no sum overflows. An `end` above `there` is then not
+    // exact, but it is still above `there`.
     Index product = 1, end = std::min(offset, there) + 1;
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
@@ -301,7 +302,7 @@ class Unpickler {
     const Layout layout(Shape(shape), strides);
     fits(layout.numel() == 0 || end <= there);
     const auto view = [&](const auto& x) -> AnyArray {
-      if (layout.numel() == 0) return x.empty(layout.shape());  // the offset may lie behind the storage
+      if (layout.numel() == 0) return x.empty(layout.shape());  // the offset may lie beyond the end of the storage
       if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
       rule((copied_ += layout.numel()) <= most, "the tensors have more than ", most,
            " elements, the limit for a file of this size");
@@ -354,14 +355,14 @@ class Unpickler {
   std::map<std::uint64_t, std::uint32_t> memo_;
   std::map<std::string, TorchStorage> storages_;
   std::size_t values_ = 0;  // values in the tree so far
-  Index copied_ = 0;        // copied elements of tensors
+  Index copied_ = 0;        // elements of tensors that were copied
 };
 
 /// Writes a pickle, and collects the storages of its tensors.
 struct Pickler {
   std::string pickle = "\x80\2";
   std::vector<AnyArray> storages;
-  std::map<std::string, std::size_t> places = {};  ///< of storages, by the address and layout of their elements
+  std::map<std::string, std::size_t> places = {};  ///< positions in storages, by address and layout of the elements
   int depth = 0;
 
   explicit Pickler(const TorchValue& value) { put(value), pickle += '.'; }
@@ -432,7 +433,8 @@ struct Pickler {
     pickle += close;
     --depth;
   }
-  /// A contiguous array for the file. Integers that are bytes become a Mask, because its elements are bytes.
+  /// The tensor as a contiguous array for the file. Integers that are bytes in the file become a Mask, because the
+  /// elements of a Mask are bytes.
   static AnyArray stored(const TorchTensor& x) {
     if (!x.bytes) return std::visit([](const auto& a) -> AnyArray { return a.contiguous(); }, x.array);
     check_in("torch", std::holds_alternative<IntArray>(x.array), "a tensor of bytes must be an IntArray");

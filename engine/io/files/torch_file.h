@@ -52,13 +52,13 @@ struct TorchItem {
 /// Reads a file of torch.save (PyTorch 1.6 and later), and returns the same tree as torch.load(path). No code in the
 /// file is executed. An OrderedDict becomes a dict, without the attributes of a state_dict. A torch.Size becomes a
 /// tuple, and a Parameter becomes a tensor. A tensor of any device becomes the array that read_any
-/// (engine/io/files/elements.h) reads from the file. Tensors that share a storage in the file share it here, too.
-/// Tensors that are not in row-major order are copied. All else becomes a TorchObject: other classes, complex and
-/// sparse tensors, tensors of 9 axes and more, ints above 64 bits. In a build over float, a float64 tensor with a
-/// value that is no float32 also becomes a TorchObject.
+/// (engine/io/files/elements.h) reads from the file. Tensors that share a storage in the file become arrays that share
+/// memory. Tensors that are not in row-major order are copied. All else becomes a TorchObject: other classes, complex
+/// and sparse tensors, tensors of 9 axes and more, ints of more than 64 bits. In a build over float, a float64 tensor
+/// also becomes a TorchObject if one of its values is not exactly a float32.
 /// Errors, in one sentence that begins with the source's name: a dict with a key twice; containers nested deeper than
-/// 64, or in themselves; damage in a part of the file that is read. Two limits stop a small file from filling the
-/// memory. The file may have 2^18 values, and one more for every 32 bytes. A value that is used twice counts twice.
+/// 64, or nested in themselves; damage in a part of the file that is read. Two limits stop a small file from filling
+/// the memory. The file may have 2^18 values, and one more for every 32 bytes. A value that is used twice counts twice.
 /// The tensors may have 2^20 copied elements, and one more for every byte of the file.
 TorchValue load_torch(const ByteSource& source);
 TorchValue load_torch(const std::string& path);
@@ -77,7 +77,7 @@ std::string pickled(const TorchValue& value);
 /// Reads a pickle without tensors, as Python's pickle.dump writes it. Errors: those of load_torch, beginning with
 /// `name`.
 TorchValue unpickled(const std::string& name, const std::string& pickle);
-/// Passes the bytes of the file to `put`, piece by piece.
+/// Passes the bytes of the file of save_torch() to `put`, piece by piece.
 void write_torch(const std::function<void(const void* data, std::size_t bytes)>& put, const TorchValue& value);
 }  // namespace detail
 

@@ -10,16 +10,16 @@ namespace mote {
 namespace {
 
 constexpr std::uint64_t end_size = 22, locator_size = 20, end64_size = 56, entry_size = 46, local_size = 30;
-constexpr std::uint64_t in_zip64 = 0xffffffff;  ///< stands for a number that is in the zip64 field, in 8 bytes
+constexpr std::uint64_t in_zip64 = 0xffffffff;  ///< says that the number itself is in the zip64 field, in 8 bytes
 
-/// The bytes of numbers that take n bytes each, the lowest byte first.
+/// Encodes each number in n bytes, the lowest byte first.
 std::string zip_bytes(int n, std::initializer_list<std::uint64_t> numbers) {
   std::string bytes;
   for (const std::uint64_t number : numbers)
     for (int i = 0; i < n; ++i) bytes += static_cast<char>(number >> 8 * i & 255);
   return bytes;
 }
-/// The number in the n bytes at `at` of a record. The record must have these bytes.
+/// The number in n bytes of a record, from byte `at` on. The record must have these bytes.
 std::uint64_t zip_number(std::string_view record, std::uint64_t at, std::uint64_t n) {
   return little_endian(record.substr(at, n));
 }

@@ -232,7 +232,8 @@ class JsonParser {
     to += detail::utf8_text(code);
   }
 
-  /// Reads 'u' and four hexadecimal digits, the 16 bits of an escape. Its backslash is at byte `start`.
+  /// Reads 'u' and the four hexadecimal digits of an escape, and returns their 16 bits. The escape's backslash is at
+  /// byte `start`.
   unsigned code_unit(std::size_t start) {
     if (!take('u')) fail("a backslash must be followed by one of \"\\/bfnrtu, not " + here(), start);
     unsigned code = 0;

@@ -9,15 +9,15 @@
 
 namespace mote::detail {
 
-/// How many bytes from text[i] on begin a UTF-8 character, and whether they are the whole character. There are 0
-/// bytes if no character begins with text[i]. i must be below text.size().
+/// The number of bytes from text[i] on that are a UTF-8 character or the beginning of one, and whether they are the
+/// whole character. The number is 0 if no character can begin with text[i]. i must be below text.size().
 struct Utf8Beginning {
   std::size_t bytes;
   bool whole;
 };
 Utf8Beginning utf8_beginning(std::string_view text, std::size_t i);
 
-/// The length and code of the UTF-8 character that starts at text[i], or 1 and no code if none does.
+/// The length and code of the UTF-8 character that starts at text[i], or 1 and no code if no character starts there.
 std::pair<std::size_t, std::optional<unsigned>> character_at(std::string_view text, std::size_t i);
 
 /// Whether a text is valid UTF-8.
@@ -26,7 +26,7 @@ bool is_utf8(std::string_view text);
 /// Whether a code is a control character, or one of the noncharacters U+FFFE and U+FFFF.
 bool is_control(unsigned code);
 
-/// The UTF-8 bytes of the character with this code. The code must be at most 0x10ffff and no surrogate.
+/// The UTF-8 bytes of the character with this code. The code must be at most 0x10ffff and not a surrogate.
 std::string utf8_text(unsigned code);
 
 /// The last `digits` hexadecimal digits of a number.

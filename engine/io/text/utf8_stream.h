@@ -7,8 +7,9 @@
 namespace mote {
 
 /// Turns bytes that come token by token into whole UTF-8 characters. A token may end within a character, so the
-/// beginning of a character is held back until the character is whole. Invalid bytes become U+FFFD, one for each
-/// longest beginning of a character, as Unicode recommends and browsers do.
+/// beginning of a character is held back until the character is whole. Invalid bytes become U+FFFD. A beginning of a
+/// character that does not go on becomes one U+FFFD, and so does any other invalid byte, as Unicode recommends and
+/// browsers do.
 class Utf8Stream {
  public:
   /// Adds bytes and returns the characters that are whole by now, as valid UTF-8.

@@ -14,15 +14,16 @@ using kernels::AttentionBlock, kernels::RowProducts, kernels::WeightedRows;
 /// The number of accumulators of a tile of sums. The other half of the registers is left for operands.
 constexpr int sums_at_once = register_count / 2;
 
-/// Calls tile.operator()<rows>(first) for groups of rows that together cover [0, n). A group has `most` rows. The last
-/// groups have half as many, a quarter, and so on.
+/// Calls tile.operator()<rows>(first) for groups of rows that together cover [0, n). As many groups as possible have
+/// `most` rows. The rest is covered by groups of half as many rows, a quarter as many, and so on.
 template <int most, class Tile>
 MOTE_INLINE void for_tiles(Index n, const Tile& tile, Index first = 0) {
   for (; first + most <= n; first += most) tile.template operator()<most>(first);
   if constexpr (most > 1) for_tiles<most / 2>(n, tile, first);
 }
 
-// Each lane is one query. So a sum over keys adds register after register, and never the lanes of one register.
+// In a block of several queries, each lane is one query. So a sum over keys adds whole registers, and never adds the
+// lanes of one register.
 
 /// Writes `value` into w for every pair of a key and a query that does not see the key. In most blocks only the last
 /// 15 keys have such pairs. Returns which queries see at least one key.
@@ -121,13 +122,15 @@ MOTE_INLINE Vec sum_over_keys(Index keys, const Add& add) {
   return total[0];
 }
 
-/// The factor of the exponentials: 1 / total, or 1 if total is 0 because the query sees no key. In that case 1 is
-/// added to total. A select of the divisor might be compiled as a select of the quotient, and would then divide by 0.
+/// The factor that turns the exponentials of a query into weights. It is 1 / total, or 1 for a query that sees no key
+/// and so has a total of 0. For such a query, 1 is added to total, because a select of the divisor might be compiled
+/// as a select of the quotient, and would then divide by 0.
 MOTE_INLINE Vec inverse_of(Vec total) { return Vec(1) / (total + select(total == Vec::zero(), Vec(1), Vec::zero())); }
 
-/// The scores of a single query with `groups` groups of Reg::lanes keys, from key `first` on. If not `whole`, there is
-/// one group, with only n keys. Squares of Reg::lanes keys and as many columns are transposed in registers, so that
-/// each lane is one key. Several groups are computed together, so that no multiply-add waits for another.
+/// The scores of a single query with `groups` groups of Reg::lanes keys, from key `first` on. If `whole` is false,
+/// there is one group, and it has only n keys. Squares of Reg::lanes keys by Reg::lanes columns are transposed in
+/// registers, so that each lane is one key. Several groups are computed together, so that no multiply-add waits for
+/// another.
 template <int groups, bool whole>
 MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, real* scores) {
   constexpr int lanes = Reg::lanes;
@@ -162,7 +165,7 @@ MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, r
   }
 }
 
-/// The weights of a single query, as in text generation. Each lane is one key.
+/// Computes the weights of a single query, as in text generation. Each lane is one key.
 MOTE_INLINE void weights_of_one(const AttentionBlock& b, real* w, real* maximum, real* sum) {
   constexpr Index lanes = Reg::lanes;
   for_tiles<4>(b.keys / lanes,
@@ -212,7 +215,7 @@ void attention_recompute_weights(const AttentionBlock& b, real* w, const real* m
   if (any(is_nan(total))) mask_pairs(b, 0, w);
 }
 
-/// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the scaled dropout mask.
+/// d = w (dP - D) scale, where D is the sum of dP w over the keys and dP = dy_r . v_j times the scaled dropout mask.
 void attention_score_gradient(const AttentionBlock& b, const RowProducts& dy_v, const real* dropout, const real* w,
                               real* d) {
   multiply_rows(b, dy_v, 1, d);
@@ -251,7 +254,7 @@ MOTE_INLINE void add_row(Reg (&sum)[rows][regs], const real* a, Index a_row, con
 }
 
 /// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered, `most` registers at a
-/// time.
+/// time and fewer at the end.
 template <int most, class Tile>
 MOTE_INLINE void for_columns(Index width, const Tile& tile, Index c = 0) {
   for (; c + most * Reg::lanes <= width; c += most * Reg::lanes)

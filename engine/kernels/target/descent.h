@@ -1,4 +1,5 @@
-// Steps of gradient descent on contiguous elements. Operations, and so roundings, have the same order as in PyTorch.
+// Steps of gradient descent on contiguous elements. The operations have the same order as in PyTorch, so they round
+// in the same way.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,8 +8,8 @@
 namespace mote {
 namespace {
 
-// Where PyTorch adds a multiple, it uses a fused multiply-add. These kernels do the same, so the values are equal bit
-// for bit.
+// Where PyTorch adds a multiple of a tensor, it uses a fused multiply-add. These kernels do the same, so the results
+// equal PyTorch's bit for bit.
 
 /// x, or 0 where |x| is below `smallest`. If a gradient stays 0, as for the embedding of a token that does not occur,
 /// its running mean shrinks below the smallest normal number. Processors take ten times as long for such subnormal
@@ -48,8 +49,8 @@ void descend_by_velocity(const kernels::VelocityDescent& s, real* value, const r
   });
 }
 
-/// y += share (x - y). If share is at least 0.5, it is computed as x + (share - 1) (x - y), because the result is then
-/// nearer to x.
+/// y += share (x - y). If share is at least 0.5, the new y is computed as x + (share - 1) (x - y) instead, so that a
+/// share of 1 gives exactly x.
 void lerp(const real* x, real share, real* y, Index n) {
   const bool from_y = share < static_cast<real>(0.5);
   const Vec factor(from_y ? share : share - 1);

@@ -7,7 +7,7 @@
 namespace mote {
 namespace {
 
-/// The vector of one step of a loop: one register, or a pair of registers if they are narrow. In a pair, the
+/// The vector of one step of a loop: one register, or a pair of registers if registers are narrow. In a pair, the
 /// operations of one register run while those of the other wait for their results.
 using Step = std::conditional_t<Reg::lanes == Vec::lanes, Reg, PairOf<Reg>>;
 
@@ -36,7 +36,8 @@ Operand operand(const real* p, Index stride, Index n, real* buffer) {
   return {buffer, 1};
 }
 
-/// Runs a loop over two operands if at least one of them is not a contiguous row.
+/// Runs `loop` over two operands, at least one of which is not a contiguous row. Operands with a stride other than 0
+/// and 1 are copied, 256 elements at a time.
 void gather(void (*loop)(Operand, Operand, real*, Index), const real* a, Index a_stride, const real* b, Index b_stride,
             real* y, Index n) {
   real left[256], right[256];

@@ -12,8 +12,9 @@ using kernels::TileBlock;
 
 // Packing copies or transposes panels of A or B so that tiles read them in order.
 
-/// Packs panels from rows that are contiguous in memory. All panels are filled together, row by row, because every row
-/// may lie in another page. For the same reason the processor does not prefetch the next rows by itself.
+/// Packs panels from rows that are contiguous in memory. All panels are filled together, row by row, because every
+/// row may lie in another page. For the same reason the processor does not prefetch the next rows by itself, so this
+/// function prefetches them.
 MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Index width, Index panel, real* out) {
   constexpr Index ahead = 8;
   for (Index p = 0; p < k; ++p, x += row, out += width) {
@@ -28,8 +29,8 @@ MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Ind
   }
 }
 
-/// See kernels.h. A register may be stored beyond its panel's width. The elements there are written later, so nothing
-/// is lost.
+/// See kernels.h. The last register of a row may be stored partly beyond the panel's width. The elements that it
+/// overwrites are written later, so nothing is lost.
 void gemm_pack(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel, real* out) {
   if (column == 1) return pack_rows(x, row, k, columns, width, panel, out);
   for (Index first = 0; first < columns; first += width, x += width * column, out += panel) {
@@ -71,8 +72,8 @@ MOTE_INLINE void multiply_add(const TileBlock& t, const real* a0, Index a_k, con
   // One pointer serves three rows, whose addresses are the pointer plus 0, 1 or 2 strides. So all pointers fit the
   // registers.
   constexpr int pointers = (rows + 2) / 3;
-  // Hardware does not prefetch the next rows of B. A tile takes a few hundred cycles for 48 rows, which is about the
-  // latency of main memory.
+  // Hardware does not prefetch the next rows of B, so a tile that copies prefetches them itself. A tile takes a few
+  // hundred cycles for 48 rows, which is about the latency of main memory.
   constexpr Index rows_ahead = 48;
   const Index a_row = t.a_row, b_k = t.b_k;
   const real* a[pointers];
@@ -216,7 +217,7 @@ void multiply_rows_of_tiles(const TileBlock& t) {
 }
 
 /// The first row of tiles copies B while it multiplies, which hides the latency of reading B. The other rows of tiles
-/// read the copy. Only whole tiles of the two largest heights can copy. The columns that they do not copy are packed
+/// read the copy. Only whole tiles of the two largest heights can copy. The columns outside such tiles are packed
 /// before they are multiplied.
 void copy_and_multiply(const TileBlock& t) {
   const RowsOfTiles split(t.rows);

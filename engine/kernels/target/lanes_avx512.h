@@ -44,7 +44,8 @@ MOTE_INLINE NativeMask first_lanes(Index n) {
 MOTE_INLINE NativeReal native_load_first(const real* p, Index n) { return MOTE_OP(maskz_loadu)(first_lanes(n), p); }
 MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) { MOTE_OP(mask_storeu)(p, first_lanes(n), v); }
 
-// The forms without a mask make GCC 12 warn about its own header (an "undefined" register is used uninitialised).
+// The intrinsics without a mask make GCC 12 warn about its own header (an "undefined" register is used
+// uninitialised).
 MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) {
   return MOTE_OP(maskz_max)(NativeMask(-1), a, b);
 }

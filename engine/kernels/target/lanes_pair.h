@@ -6,7 +6,7 @@ namespace {
 
 constexpr real counting[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/// The same bits as another type of the same size.
+/// Reads the bits of `from` as another type of the same size.
 template <class To, class From>
 MOTE_INLINE To reinterpret_as(From from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -15,7 +15,7 @@ MOTE_INLINE To reinterpret_as(From from) {
   return to;
 }
 
-/// One machine register of bit patterns. Sums wrap around.
+/// One machine register of unsigned integers, used as bit patterns. Sums wrap around.
 struct RegBits {
   using Real = struct Reg;
   using UInt = NativeUInt;

@@ -31,8 +31,8 @@ MOTE_INLINE RegTruths native_less_equal(NativeReal a, NativeReal b) { return {a 
 MOTE_INLINE RegTruths native_equal(NativeReal a, NativeReal b) { return {a == b}; }
 MOTE_INLINE RegTruths native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
 MOTE_INLINE NativeReal native_select(RegTruths m, NativeReal a, NativeReal b) { return m.v ? a : b; }
-// Templates, so that a target's own function is preferred. A target has one if it has an instruction that treats NaN
-// and -0 in exactly this way.
+// These functions are templates, so that a target's own function is preferred. A target defines its own function if
+// it has an instruction that treats NaN and -0 in exactly this way.
 MOTE_INLINE auto native_greater_of(auto a, auto b) { return b < a ? a : b; }
 MOTE_INLINE auto native_lesser_of(auto a, auto b) { return a < b ? a : b; }
 /// Bit i of the result tells whether word i is below x. The words and x must be below 2^31.

@@ -7,9 +7,9 @@
 namespace mote {
 namespace {
 
-// The sums of each row end in a tree and a division, and a short row cannot hide their latency. So rows run in groups.
-// The trees of a group overlap, one vector operation divides for all rows of the group, and the group's elements stay
-// in the L1 cache.
+// The sum of each row ends in a tree of additions and a division, and a short row cannot hide their latency. So rows
+// run in groups. The trees of a group overlap, one vector operation divides for all rows of the group, and the
+// group's elements stay in the L1 cache.
 
 constexpr Index group_rows = Vec::lanes;
 MOTE_INLINE Index rows_of_group(Index left, Index n) {
@@ -33,8 +33,8 @@ MOTE_INLINE Vec means(const real* x, Index count, Index n) {
   return Vec::load(first) + Vec::load(sums) / Vec(static_cast<real>(n));
 }
 
-/// The power of two that brings `largest` into [2, 4) when multiplied by it. `largest` must be finite and above 0. A
-/// subnormal `largest` stays below 2.
+/// The power of two whose product with `largest` lies in [2, 4). `largest` must be finite and above 0. If `largest`
+/// is subnormal, the product is below 2.
 MOTE_INLINE real power_to_two(real largest) {
   using C = Constants<real>;
   const C::UInt exponent = __builtin_bit_cast(C::UInt, largest) >> C::mantissa, wanted = 2 * C::bias + 1 - exponent;
@@ -42,7 +42,7 @@ MOTE_INLINE real power_to_two(real largest) {
 }
 
 /// The statistics of a row whose elements are multiplied by `factor` before their squares are summed. `mean` and
-/// `inverse`, 1 / sqrt(var + eps factor^2), are those of the multiplied elements.
+/// `inverse` = 1 / sqrt(var + eps factor^2) are computed from the multiplied elements.
 struct ScaledStats {
   real factor, mean, inverse;
 };
@@ -74,8 +74,8 @@ __attribute__((noinline)) ScaledStats scaled_stats(const real* x, real eps, Inde
   return {factor, mean, inverse[0]};
 }
 
-/// y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias. An RMS norm, which is not `centred`, uses 0 as the
-/// mean.
+/// y = (x - m) / sqrt(mean((x - m)^2) + eps) * weight + bias, where m is the mean of the row. An RMS norm, which is
+/// not `centred`, uses m = 0.
 template <bool centred>
 void norm(const real* x, const kernels::NormWeights& weights, real* y, real* stats, Index rows, Index n) {
   const real *const weight = weights.weight, *const bias = weights.bias;
@@ -160,8 +160,8 @@ MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight
   });
 }
 
-/// With h = (x - mean) inv_std and g = dy weight, dx = inv_std (g - mean(g) - h mean(g h)). For an RMS norm, mean and
-/// mean(g) are 0. Adds dy h to d_weight and dy to d_bias, row after row. Each output may be null.
+/// dx = inv_std (g - mean(g) - h mean(g h)), where g = dy weight and h is the normalized x. For an RMS norm, mean(g)
+/// is left out. Adds dy h to d_weight and dy to d_bias, row after row. Each output may be null.
 template <bool centred, bool huge>
 void norm_backward_of(const kernels::NormInputs& in, const kernels::NormGradients& out, Index rows, Index n) {
   for (Index r0 = 0; r0 < rows;) {

@@ -92,7 +92,7 @@ MOTE_INLINE real max_tree(Vec x) {
 MOTE_INLINE real min_tree(Vec x) {
   return tree(x, [](auto a, auto b) { return minimum(a, b); });
 }
-/// The greatest lane. If there is a NaN, it may be any lane.
+/// The value of the greatest lane. If any lane is NaN, the result may be the value of any lane.
 MOTE_INLINE real greatest_tree(Vec x) {
   return tree(x, [](auto a, auto b) { return greater_of(a, b); });
 }

@@ -6,7 +6,8 @@
 namespace mote {
 namespace {
 
-/// For two rows a and b of a matrix, swaps every second group of s lanes of a with the preceding group of b.
+/// Cuts two rows a and b of a matrix into groups of s lanes, and swaps groups 1, 3, 5, ... of a with groups 0, 2, 4,
+/// ... of b.
 template <int s, int... i>
 MOTE_INLINE void swap_lanes(NativeReal& a, NativeReal& b, std::integer_sequence<int, i...>) {
   constexpr int n = native_lanes;

@@ -48,8 +48,8 @@ MOTE_INLINE Words even_words(Words a, Words b, std::integer_sequence<int, i...>)
   return __builtin_shufflevector(a, b, (2 * i)...);
 }
 
-/// See kernels.h. The high 21 of the 53 bits decide all but one draw in two million, so the second words are mostly
-/// neither tempered nor compared.
+/// See kernels.h. The high 21 of the 53 bits decide all but one draw in two million, so the second word of a draw,
+/// which holds the low bits, is rarely needed.
 void bits_below_limit(const std::uint32_t* x, std::uint64_t limit, std::uint8_t* bits, Index n) {
   const std::uint32_t high_limit = static_cast<std::uint32_t>(limit >> 32);
   const auto draw = [&](Index i) {

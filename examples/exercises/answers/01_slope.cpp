@@ -1,9 +1,9 @@
 // Checks 01: the slope of a curve.
 
-// hint: You need f at two points, and h twice: write const double h = 1e-5; first, and then use it.
-// hint: return (f(x + h) - f(x - h)) / (2 * h); and mind the last parentheses.
-// why: With both sides the bend of the curve cancels, so the error is of order h * h. With one side it is of order h.
-// why: A smaller h means less bend but more rounding, as 1 / h. Near 1e-5, the cube root of 1e-15, both are small.
+// hint: You need f at two points, and h is needed several times. So first write const double h = 1e-5;
+// hint: return (f(x + h) - f(x - h)) / (2 * h); The parentheses around 2 * h are needed.
+// why: On both sides of x, the bend of the curve cancels and the error is of order h * h. On one side it is of order h.
+// why: With a smaller h the bend matters less, but the rounding error grows as 1 / h. Near 1e-5 both are small.
 // why: Measuring costs two calls of f for every weight. A test can afford that, but training cannot: it uses backward.
 #include "examples/exercises/answers/check.h"
 

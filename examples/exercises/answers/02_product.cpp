@@ -1,10 +1,10 @@
 // Checks 02: the gradient of a product.
 
-// hint: z grows y times as fast as x. How many times as fast as y does z grow? Then multiply both rates by dz.
-// hint: return {dz * y, ...}; and the second number contains x.
+// hint: When x grows by 1, z grows by y. By how much does z grow when y grows by 1? Multiply both rates by dz.
+// hint: return {dz * y, ...}; The second number contains x.
 // why: The gradient of each factor contains the other factor, so forward has to keep both factors for backward.
-// why: A factor near 0 hides the other factor from the loss: a number times 0 gets no gradient and learns nothing.
-// why: The rule knows only its own step, and dz holds all that comes after this step. So any op fits into any graph.
+// why: If one factor is near 0, the other factor gets hardly any gradient and so learns hardly anything.
+// why: The rule needs to know only its own step, because dz contains the effect of all later steps.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

@@ -1,7 +1,7 @@
 // Checks 03: gradients add up.
 
-// hint: What may already be in a.grad when your function is called? Nothing of it may be lost.
-// hint: a.grad += z.grad * b.data; and the same for b. += adds to what is there.
+// hint: a.grad may already contain the shares of other steps when your function is called. They must not be lost.
+// hint: a.grad += z.grad * b.data; and likewise for b. += adds to the gradient that is already there.
 // why: If x grows, the result grows along every path from x to the result, so the gradients of all paths add up.
 // why: Because backward only adds, zero_grad() has to set all gradients to 0 before the next backward.
 // why: With += the case z = x * x needs no special code, because the second share is added to the first.
@@ -26,7 +26,7 @@ static void check_one(const std::string& name, Backward<Value> backward, bool is
     expect_close("{a.grad, b.grad}" + with, tensor({a.grad, b.grad}), before + slopes * g);
     expect(a.data == r[0] && b.data == r[1], "data changed");
 
-    Value x{r[0], r[2]};  // x + x or x * x
+    Value x{r[0], r[2]};  // the step x + x or x * x
     backward({is_sum ? 2 * r[0] : r[0] * r[0], g}, x, x);
     const double share = g * (is_sum ? 1 : r[0]);
     expect_close("x.grad after " + name + "(z, x, x)" + with, x.grad, r[2] + 2 * share);

@@ -1,10 +1,10 @@
 // Checks 04: in which order gradients go back.
 
-// hint: Collect the values from the oldest on, with a function that calls itself, and reverse the list at the end.
+// hint: Collect every value after its inputs, with a function that calls itself. At the end reverse the list.
 // hint: collect(i): return if i is in the list; collect each input of i; append i only after that.
-// why: Each value comes after its inputs in the list. Reversed, all its users come first, so its gradient is complete.
+// why: In the reversed list a value comes after all values that use it, so its gradient is complete at its turn.
 // why: Every value has one turn, so backward costs about as much as forward, however many paths the graph has.
-// why: An engine that numbers values as they are computed needs no search: descending numbers are such an order.
+// why: An engine that numbers values as it computes them needs no search, because descending numbers are such an order.
 #include <ctime>
 
 #include "examples/exercises/answers/check.h"
@@ -21,7 +21,7 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
   const std::string yours = " For the inputs " + graph + "and the result " + printed(result) + ", your order is " +
                             text_of(std::span<const Index>(order)) + ".";
   std::set<Index> needed{result}, seen;
-  for (std::size_t round = 0; round < inputs.size(); ++round)  // finds all that `result` depends on
+  for (std::size_t round = 0; round < inputs.size(); ++round)  // adds all values that `result` depends on
     for (const Index i : std::set<Index>(needed)) needed.insert(inputs[i].begin(), inputs[i].end());
   for (const Index i : order) {
     expect(i >= 0 && i < static_cast<Index>(inputs.size()), "hard-coded", yours);
@@ -29,7 +29,7 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
     expect(needed.contains(i), "too much", yours);
   }
   expect(seen == needed, "a value is missing", yours);
-  const auto early = [&](const std::vector<Index>& order) {  // whether a value stands before one computed from it
+  const auto early = [&](const std::vector<Index>& order) {  // whether a value stands before a value that uses it
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::size_t j = i + 1; j < order.size(); ++j)
         if (std::count(inputs[order[j]].begin(), inputs[order[j]].end(), order[i])) return true;
@@ -41,7 +41,7 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
 
 static void check(Order backward_order) {
   check_one(backward_order, {{}, {2, 0}, {0}}, 1);                 // 1 is computed from 2, and both from 0
-  check_one(backward_order, {{3, 2}, {}, {3, 4}, {4, 1}, {}}, 0);  // the graph of lesson 1 with other numbers
+  check_one(backward_order, {{3, 2}, {}, {3, 4}, {4, 1}, {}}, 0);  // lesson 1's graph, numbered differently
   check_one(backward_order, {{1, 1}, {}}, 0);                      // x * x
   check_one(backward_order, {{}, {0}}, 0);                         // the result is a leaf
   check_one(backward_order, {{1, 2}, {3}, {4}, {}, {1}}, 0);       // 0 depends on 1 directly, and through 2 and 4
@@ -67,7 +67,8 @@ static void collect(const Graph& inputs, Index i, std::vector<Index>& order) {
   for (const Index input : inputs[i]) collect(inputs, input, order);
   order.push_back(i);
 }
-/// Appends a value before its inputs. A value is appended again only if `twice`.
+/// Appends value i and then its inputs, so each value stands before its inputs. A value that is already in the list is
+/// appended again only if `twice`.
 static void collect_early(const Graph& inputs, Index i, std::vector<Index>& order, bool twice) {
   if (!twice && std::count(order.begin(), order.end(), i)) return;
   order.push_back(i);

@@ -1,10 +1,10 @@
 // Checks 05: tanh, forward and backward.
 
-// hint: forward() has to put its result into kept before it returns it.
-// hint: kept = std::tanh(x); return kept; and in backward() the slope is 1 - kept * kept, times g.
+// hint: forward() has to store its result in `kept` before it returns.
+// hint: In forward(): kept = std::tanh(x); return kept; In backward() multiply the slope, 1 - kept * kept, by g.
 // why: The slope needs y alone, so x need not be kept. Ops that keep little leave memory for larger models.
 // why: The slope is 1 at x = 0, but 0.02 at y = 0.99. Where tanh is flat, little gradient passes and learning is slow.
-// why: A backward need not know L. It multiplies the gradient that arrives by its own slope and passes it on.
+// why: The backward() of an op need not know L. It multiplies the gradient that arrives by the slope of the op.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -32,7 +32,7 @@ static void check() {
   }
 }
 
-/// An op whose forward(x) returns y = tanh(x) and keeps keeps(x, y). Its backward(g) returns rule(g, kept).
+/// An op whose forward(x) returns y = tanh(x) and sets `kept` to keeps(x, y). Its backward(g) returns rule(g, kept).
 template <auto keeps, auto rule>
 struct ByRule {
   double kept = 0;

@@ -11,7 +11,7 @@ namespace of_check {
 using Function = std::function<double(double)>;
 using IsSlope = bool(const Function& f, double x, double claimed);
 
-/// A claim about the slope of f at x.
+/// A claim about the slope of f at x, and whether the claim is right.
 struct Claim {
   std::string name;
   Function f;
@@ -47,7 +47,8 @@ static std::vector<Claim> claims() {
   return all;
 }
 
-/// The sentence names the first claim that is judged wrongly. A mistake is recognised by its judgement of all claims.
+/// Checks how is_slope judges each of the claims. The sentence for the learner names the first claim that is judged
+/// wrongly. A mistake of the table is recognised by its judgements of all claims.
 static void check(IsSlope is_slope) {
   std::vector<double> judged;
   std::string sentence;
@@ -61,10 +62,10 @@ static void check(IsSlope is_slope) {
   if (!sentence.empty()) throw Wrong(sentence, "claims", tensor(judged));
 }
 
-/// The slope of f at x, as it is measured.
+/// The measured slope of f at x.
 static double measured(const Function& f, double x) { return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5; }
 static double larger(double claimed, double m) { return std::max(std::abs(claimed), std::abs(m)); }
-/// How much the claim may differ from the measured slope m.
+/// The largest allowed difference between the claimed slope and the measured slope m.
 static double allowed(double claimed, double m) { return 1e-6 * std::max(1.0, larger(claimed, m)); }
 
 static const Row<IsSlope> rows[] = {

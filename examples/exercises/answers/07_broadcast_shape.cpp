@@ -1,16 +1,16 @@
 // Checks 07: the shape that broadcasting gives.
 
-// hint: Begin with a copy of the shape with more axes, and go through its axes from the last: -1, -2, ... -rank.
-// hint: If x is -axis <= a.rank() ? a[axis] : 1, and y likewise for b, the extent of the result is x == 1 ? y : x.
-// why: The last axes meet, so a bias [C] fits [C], [T, C] and [B, T, C]. A layer need not know how many axes x has.
+// hint: Begin with a copy of the shape that has more axes. Go through its axes from the last: -1, -2, ... -rank.
+// hint: Let x be -axis <= a.rank() ? a[axis] : 1, and y likewise for b. The extent of the result is x == 1 ? y : x.
+// why: Last axes are aligned, so a bias [C] fits [C], [T, C] and [B, T, C]. A layer need not know how many axes x has.
 // why: Broadcasting hides mistakes: [3] + [3, 1] is [3, 3] without any error. When a loss looks odd, print shapes.
-// why: An extent of 1 fits any other, even 0. Next to an empty axis it becomes empty: 0 copies are made.
+// why: An extent of 1 fits any other extent, even 0. Next to a 0 it becomes 0, because 0 copies are made.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Broadcast = Shape(const Shape& a, const Shape& b);
 
-/// The shape as text, or "an error".
+/// Returns the learner's broadcast_shape(a, b) as text, or "an error" if it throws an Error.
 static std::string said(Broadcast broadcast_shape, const Shape& a, const Shape& b) {
   try {
     return printed(broadcast_shape(a, b));
@@ -44,7 +44,7 @@ static void check(Broadcast broadcast_shape) {
   expect_shapes({{{}, {2, 3}}, {{4}, {}}, {{}, {}}}, "an axis that is not there");
   expect_shapes({{{2, 3, 4, 5, 6}, {4, 1, 6}}, {{2, 1, 4, 1, 1}, {1, 3, 1, 5, 6}}}, "many axes");
   const Generator random(7);
-  for (int i = 0; i < 300; ++i) {  // most pairs fit: an extent is that of [2, 3, 0, 4], or 1, or rarely 5
+  for (int i = 0; i < 300; ++i) {  // extents are those of [2, 3, 0, 4], 1, or rarely 5, so most pairs fit
     std::vector<Index> shapes[2];
     for (std::vector<Index>& extents : shapes) {
       const IntArray rank = randint(0, 5, {1}, random), choice = randint(0, 20, {4}, random);
@@ -58,7 +58,8 @@ static void check(Broadcast broadcast_shape) {
   }
 }
 
-/// The shape of a + b, with `choice` as the rule for an extent. The rule is applied to the last `axes` axes only.
+/// The shape of a + b, where choice(x, y) is the extent that results from the extents x and y. Only the last `axes`
+/// axes are computed in this way.
 using Choice = Index(Index x, Index y);
 template <Choice* choice>
 static Shape chosen(const Shape& a, const Shape& b, int axes) {

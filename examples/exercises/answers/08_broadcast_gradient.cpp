@@ -2,9 +2,9 @@
 
 // hint: First remove axes in front while the tensor has more axes than the shape. Then both have equally many axes.
 // hint: while (y.dim() > shape.rank()) y = sum(y, {0}); and then for each axis i with shape[i] == 1: sum(y, {i}, true).
-// why: A number that broadcasting repeats is a value with many users, so its gradients add up, as in exercise 03.
-// why: The gradient of a repetition is a sum, and the gradient of a sum is a repetition.
-// why: A bias gets one gradient, the sum over the batch. If a mean is wanted instead, the loss has to be the mean.
+// why: A number that broadcasting repeats is used several times, so its gradients add up, as in exercise 03.
+// why: Backward of a repetition is a sum, and backward of a sum is a repetition.
+// why: A bias gets the sum of the gradients of all examples. To get their mean, let the loss be the mean over examples.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -37,8 +37,9 @@ static void check(Reduced reduced) {
   }
 }
 
-/// The rule with its two steps, `front` and `stretched`, each of which may be left out. `keep` is the keepdim of the
-/// second step, and `averaged` takes means instead of sums.
+/// The rule in two steps. The first sums over axes that `shape` does not have, unless `front` is false. The second
+/// sums over axes that are 1 in `shape`, unless `stretched` is false, and `keep` is its keepdim. If `averaged`, both
+/// steps take means instead of sums.
 static Tensor by_steps(const Tensor& g, const Shape& shape, bool front, bool stretched, bool keep, bool averaged) {
   const auto total = [=](const Tensor& x, int axis, bool keepdim) {
     return averaged ? mean(x, {axis}, keepdim) : sum(x, {axis}, keepdim);

@@ -2,9 +2,9 @@
 
 // hint: Axis 0 goes down a column, from row to row. First subtract the mean over axis 0, and give the result a name.
 // hint: const Tensor centred = x - mean(x, {0}, true); and the variance is mean(centred * centred, {0}, true).
-// why: One learning rate suits all weights only if columns have one size. Otherwise the small columns learn too slowly.
-// why: Use the mean and deviation of the training data for new data, too: a single example has no deviation of its own.
-// why: Over each row instead of each column, this is LayerNorm. It needs no other examples, so it suits any batch.
+// why: One learning rate suits all weights only if all columns have one size. Otherwise small columns learn too slowly.
+// why: Use the training data's mean and deviation for new data, too, because a single example has no deviation.
+// why: The same over each row is LayerNorm. LayerNorm needs no other examples, so it works in a batch of any size.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -23,7 +23,7 @@ static void check(Standardize standardize) {
     const Tensor leaf = Tensor(x.array()).requires_grad_();
     expect_by_hand(standardize(leaf), {"layer_norm", "rms_norm"});
   }
-  const Tensor near = view(arange(12), {4, 3}) / 4, far = near + 134217728;  // exact, as are all sums of their numbers
+  const Tensor near = view(arange(12), {4, 3}) / 4, far = near + 134217728;  // these numbers and their sums are exact
   expect(close(standardize(far), want(near)), "mean of squares");
 }
 

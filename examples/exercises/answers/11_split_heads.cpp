@@ -3,7 +3,7 @@
 // hint: Cut the last axis in two first, with B and T left as they are. Which of the two new axes comes first?
 // hint: reshape(x, {x.size(0), x.size(1), H, d}) cuts the vectors. Then T and H, axes 1 and 2, have to change places.
 // why: Cutting keeps the order of the numbers, so reshape can do it. Swapping tokens and heads needs transpose.
-// why: matmul multiplies the last two axes for each index of the axes before. With [T, d] last, one call is enough.
+// why: matmul multiplies matrices along the last two axes. With [T, d] last, one call multiplies those of all heads.
 // why: Neither op copies a number. The result is a view of the same memory with other strides.
 #include "examples/exercises/answers/check.h"
 

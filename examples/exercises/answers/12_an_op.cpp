@@ -1,16 +1,16 @@
 // Checks 12: an op with its own gradient.
 
-// hint: The result: x.array() * map(kernels::table().sigmoid, x.array() * b). The rule computes s once more.
-// hint: save(x, b), [](const Array& dy, Grads& dx, const Array& x, real b) {...}, and in it dx.add(0, dy * slope).
+// hint: The result is x.array() * map(kernels::table().sigmoid, x.array() * b). The rule computes s once more.
+// hint: op.record(..., save(x, b), [](const Array& dy, Grads& dx, const Array& x, real b) { dx.add(0, dy * slope); });
 // why: A rule knows only the slope of its own op. dy stands for all ops that come after this op.
-// why: Swish made of three ops would keep the arrays of all three until backward(). As one op it keeps x alone.
-// why: A rule that captures nothing holds no tensor. So no graph can keep itself alive, and its memory is freed.
+// why: Swish made of three ops would keep the arrays of all three until backward(). As one op it keeps only x.
+// why: A rule that captures nothing holds no tensor, so a graph cannot keep itself alive and its memory is freed.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Swish = Tensor(const Tensor& x, real b);
 
-/// s, the sigmoid of b x.
+/// The sigmoid of b x, which the exercise calls s.
 static Array sigmoid_of(const Array& x, real b) { return (1 / (exp(Tensor(x) * -b) + 1)).array(); }
 
 static void check(Swish swish) {

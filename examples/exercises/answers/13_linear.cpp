@@ -1,10 +1,10 @@
 // Checks 13: a linear layer's formula.
 
-// hint: matmul(x, ...) needs a matrix on the right whose first extent is `in`. W has `in` last: what turns W around?
+// hint: matmul(x, ...) needs a matrix [in, out], but W is [out, in]. Which function swaps two axes?
 // hint: matmul(x, transpose(W, 0, 1)) is [..., out], and b [out] is added to every vector of it by a plain +.
 // why: In W [out, in] all weights of one output lie side by side in memory. PyTorch and its files use this layout, too.
-// why: Batch and token are the first axes of x. Because x stands on the left, a product only changes its last axis.
-// why: Without b an x of zeros could only give zeros.
+// why: With x on the left, the product changes only the last axis of x. The axes in front, batch and token, stay.
+// why: Without b the result for an x of zeros could only be zeros.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

@@ -1,9 +1,9 @@
 // Checks 14: softmax that does not overflow.
 
-// hint: Three steps: subtract from each row its largest number, take exp of that, and divide by the sum of the row.
+// hint: Three steps: subtract from each row its largest number, apply exp, and divide each row by its sum.
 // hint: const Tensor e = exp(x - max(x, {-1}, true)); and now divide e by sum(e, {-1}, true).
 // why: After the subtraction the largest power of a row is e^0 = 1, so nothing overflows and no sum is 0.
-// why: e^(x - m) is e^x / e^m, and e^m cancels in the fraction. So only the differences within a row count.
+// why: e^(x - m) is e^x / e^m, and e^m cancels in the fraction. So only differences within a row matter.
 // why: A number of -inf gets a share of exactly 0, and the other shares still sum to 1. Attention masks use this.
 #include "examples/exercises/answers/check.h"
 

@@ -1,10 +1,10 @@
 // Checks 15: cross-entropy.
 
 // hint: Compute three columns of shape [N, 1] for all rows at once: m, the log of the sum, and the logit at the target.
-// hint: With keepdim: m = max(logits, {-1}, true), then mean(m + log(sum(exp(logits - m), {-1}, true)) - gather(...)).
+// hint: Let m = max(logits, {-1}, true). Return mean(m + log(sum(exp(logits - m), {-1}, true)) - gather(...)).
 // why: The loss of a uniform guess is log K. If a new model begins far above log K, it is sure of wrong answers.
-// why: Its gradient for a row is (p - one_hot) / N. A number in it is near 1 / N only if the model was sure and wrong.
-// why: Because the loss is a mean, neither its size nor a good learning rate depends on the number of places.
+// why: The gradient for a row of logits is (p - one_hot) / N. It is large only if the model was sure and wrong.
+// why: Because the loss is a mean, neither its size nor a good learning rate depends on the number of positions.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

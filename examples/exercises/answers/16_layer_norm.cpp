@@ -1,7 +1,7 @@
 // Checks 16: layer norm.
 
 // hint: First compute the distances from the mean, x - mean(x, {-1}, true). The variance is the mean of their squares.
-// hint: With d for these distances: d / sqrt(mean(d * d, {-1}, true) + 1e-5) * w + b.
+// hint: Let d be these distances. Return d / sqrt(mean(d * d, {-1}, true) + 1e-5) * w + b.
 // why: x * 10 and x + 100 give nearly the same result as x. So the next part sees numbers of one size at any depth.
 // why: A vector of equal numbers has the variance 0. With the 1e-5 the result is b, and without it 0 / 0, which is NaN.
 // why: Each vector is normed by itself, so the result for a token depends neither on the batch nor on later tokens.
@@ -28,7 +28,7 @@ static void check(LayerNormOf my_layer_norm) {
   }
   const Tensor b = tensor({1, 2, 3, 4}), one = ones({4});
   expect_close("my_layer_norm of a row of ones", my_layer_norm(ones({1, 4}), one, b), reshape(b, {1, 4}));
-  const Tensor near = view(arange(12), {3, 4}) / 4, far = near + 134217728;  // exact, as are all sums of their numbers
+  const Tensor near = view(arange(12), {3, 4}) / 4, far = near + 134217728;  // these numbers and their sums are exact
   expect(close(my_layer_norm(far, one, b), motes(near, one, b)), "mean of squares");
 }
 

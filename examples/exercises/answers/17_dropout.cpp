@@ -1,16 +1,17 @@
 // Checks 17: dropout.
 
 // hint: Two cases. Unless training, return x. In training, multiply x by a mask of zeros and ones with the shape of x.
-// hint: bernoulli(1 - p, x.shape(), random) is 1 where a number is kept; x times that, divided by 1 - p.
+// hint: The mask is bernoulli(1 - p, x.shape(), random). Multiply x by the mask, and divide by 1 - p.
 // why: About n (1 - p) of n numbers are kept. Divided by 1 - p, their sum is on average the same as without dropout.
-// why: So in evaluation, where all numbers are kept, sums have the size that the model was trained with.
+// why: In evaluation all numbers are kept. Thanks to the division in training, sums still have the same size.
 // why: The gradient is multiplied by the same mask, so a dropped number passes no gradient back in this step.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using MyDropout = Tensor(const Tensor& x, double p, bool training, const Generator& random);
 
-/// The share of numbers that are kept or dropped like the number `distance` positions further on.
+/// Takes all pairs of numbers that stand `distance` positions apart. Returns the share of pairs in which both numbers
+/// are kept or both are dropped.
 static double together(const Tensor& kept, Index distance) {
   const Tensor flat = reshape(kept, {-1});
   const Index n = flat.numel() - distance;
@@ -60,7 +61,8 @@ static void check(MyDropout my_dropout) {
   }
 }
 
-/// Dropout with a mask of this shape, whose numbers are 1 with the probability `keep`. Divides by `divisor`.
+/// Returns x times a random mask, divided by `divisor`. The mask has the shape `shape`, and its numbers are 1 with the
+/// probability `keep` and otherwise 0.
 static Tensor masked(const Tensor& x, double keep, const Shape& shape, double divisor, const Generator& random) {
   return x * bernoulli(keep, shape, random) / divisor;
 }

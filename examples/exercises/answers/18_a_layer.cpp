@@ -1,10 +1,10 @@
 // Checks 18: a layer of your own.
 
-// hint: weight = Parameter(Array::full({n}, 1)) in the constructor, and v("weight", weight) in visit().
+// hint: Write weight = Parameter(Array::full({n}, 1)); in the constructor, and v("weight", weight); in visit().
 // hint: mean(x * x, {-1}, true) keeps the last axis with an extent of 1, so that it broadcasts against x.
 // why: A whole layer is a constructor, a formula and a list of names. The gradient comes from the ops of the formula.
-// why: LayerNorm also subtracts the mean and adds a bias. Networks learn as well without both, and RMSNorm costs less.
-// why: Training, saving, cloning and counting use the list of names, so no parameter may be missing in it.
+// why: LayerNorm also subtracts the mean and adds a bias. Without both, networks learn as well and RMSNorm costs less.
+// why: Training, saving, cloning and counting use the list of names, so no parameter may be missing from it.
 #include "examples/exercises/answers/check.h"
 #include "nn/check_fields.h"
 
@@ -44,14 +44,15 @@ static void check() {
 static Parameter of_ones(Index n) { return Parameter(Array::full({n}, 1)); }
 static Parameter of_zeros(Index n) { return Parameter(Array::zeros({n})); }
 static Parameter of_one(Index) { return Parameter(Array::full({1}, 1)); }
-static Parameter shared(Index n) {  // one weight for two layers
+static Parameter shared(Index n) {  // every two layers share one weight
   static Parameter one;
   static int made = 0;
   if (made++ % 2 == 0) one = of_ones(n);
   return one;
 }
 
-/// A norm that computes formula(x, weight), where weight is made(n). visit() lists the first `listed` parameters.
+/// A norm that computes formula(x, weight). made(n) makes the weight, and visit() lists the first `listed` of the two
+/// parameters weight and bias.
 template <auto formula, auto made = of_ones, int listed = 1>
 struct ByParts : Layer<ByParts<formula, made, listed>> {
   Parameter weight, bias;
@@ -65,7 +66,7 @@ struct ByParts : Layer<ByParts<formula, made, listed>> {
 };
 static Tensor right_formula(const Tensor& x, const Tensor& weight) { return rms(x) * weight; }
 
-/// x / sqrt(mean(x^2) + 1e-5), with the mean over this axis.
+/// x / sqrt(mean(x^2) + 1e-5), with the mean over `axis`.
 static Tensor over(const Tensor& x, int axis) { return x / sqrt(mean(x * x, {axis}, true) + 1e-5); }
 
 static const Row<void()> rows[] = {

@@ -1,16 +1,16 @@
 // Checks 19: the scores of attention.
 
-// hint: All products of a row of q with a row of k are one matrix product, once the rows of k have become columns.
+// hint: The dot products of all rows of q with all rows of k are one matrix product, if the rows of k become columns.
 // hint: matmul(q, transpose(k, -2, -1)) is [..., Tq, Tk]. Then divide this product by std::sqrt(q.size(-1)).
 // why: A sum of d random products of size 1 has the size sqrt(d). Divided by sqrt(d), scores have size 1 for every d.
 // why: Large scores make softmax give one token all the weight, and then hardly any gradient is left to change that.
-// why: Tq and Tk may differ: a model that writes has one new query, and in cross-attention keys are of another text.
+// why: Tq and Tk may differ. A model that writes has one new query, and in cross-attention keys come from another text.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Scores = Tensor(const Tensor& q, const Tensor& k);
 
-/// The products of each row of q with each row of k, divided by `divisor`.
+/// The dot product of each row of q with each row of k, divided by `divisor`.
 static Tensor divided(const Tensor& q, const Tensor& k, double divisor) {
   return sum(unsqueeze(q, -2) * unsqueeze(k, -3), {-1}) / divisor;
 }

@@ -1,8 +1,8 @@
 // Checks 20: the causal mask.
 
-// hint: Row i must lose the columns j of the future, which are those with j > i. Compare all i and j at once.
+// hint: In row i the columns j > i are the future, so they must become -inf. Compare all i with all j at once.
 // hint: unsqueeze(arange(T), 0) > unsqueeze(arange(T), 1) compares column numbers [1, T] with row numbers [T, 1].
-// why: Scores become -inf before softmax, instead of weights becoming 0 after it. So the remaining weights sum to 1.
+// why: The scores are masked before softmax. If the weights were set to 0 after softmax, a row would not sum to 1.
 // why: A token sees itself. Otherwise the first row would see nothing, and its softmax would divide by a sum of 0.
 // why: All T rows are trained at once, each as if the text ended there. That is why a transformer trains so fast.
 #include "examples/exercises/answers/check.h"
@@ -10,7 +10,7 @@
 namespace of_check {
 using Causal = Tensor(const Tensor& scores);
 
-/// `scores`, in which the elements (i, j) with (j - i) * sign > shift are replaced by `with`.
+/// A copy of `scores` in which every element (i, j) with (j - i) * sign > shift is replaced by `with`.
 static Tensor filled(const Tensor& scores, double sign, double shift, double with) {
   const Index n = scores.size(0);
   std::vector<real> y = scores.to_vector();

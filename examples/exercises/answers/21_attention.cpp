@@ -1,10 +1,10 @@
 // Checks 21: attention, whole.
 
-// hint: Four lines: the scores; -inf for those of the future; softmax along each row; and these weights times v.
-// hint: Put masked_fill(scores, ~causal_mask(q.size(-2)), -std::numeric_limits<double>::infinity()) into softmax.
-// why: Masked before softmax, the weights of a row sum to 1. Masked after it, early tokens would get small vectors.
+// hint: Four lines: compute the scores, set those of the future to -inf, apply softmax to each row, and multiply by v.
+// hint: Apply softmax to masked_fill(scores, ~causal_mask(q.size(-2)), -std::numeric_limits<double>::infinity()).
+// why: If scores are masked, the weights of a row sum to 1. If weights are masked, rows of early tokens sum to less.
 // why: Attention is a soft look-up: it weights all values and chooses none, so gradients can teach it where to look.
-// why: T tokens have T^2 scores, so long texts are expensive. attention() computes them without keeping them all.
+// why: T tokens have T^2 scores, so long texts are expensive. mote's attention() never keeps all of them in memory.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -35,7 +35,7 @@ static Tensor scores_of(const Tensor& q, const Tensor& k, double divisor) {
   return matmul(q, transpose(k, -2, -1)) / divisor;
 }
 static Tensor scores_of(const Tensor& q, const Tensor& k) { return scores_of(q, k, std::sqrt(q.size(-1))); }
-/// The attention weights, if the scores of the future are replaced by `hidden`.
+/// The attention weights for these scores, after the scores of the future are replaced by `hidden`.
 static Tensor weights_of(const Tensor& scores, double hidden = -INFINITY) {
   return softmax(masked_fill(scores, ~causal_mask(scores.size(-1)), hidden));
 }

@@ -2,8 +2,8 @@
 
 // hint: reshape can cut the last axis, [B, T, C] to [B, T, H, d]. Only then transpose(..., 1, 2) brings H before T.
 // hint: Go back in reverse order: reshape(transpose(heard, 1, 2), {B, T, C}), where heard is [B, H, T, d].
-// why: H heads need only the matrices of one wide head. Softmax costs H times more, but each head can look elsewhere.
-// why: reshape never changes the order of numbers, so to cut [B, T, C] into [B, H, T, d] by it would mix up the tokens.
+// why: H heads need no more weights than one wide head. Softmax costs H times as much, but each head attends by itself.
+// why: reshape keeps the order of the numbers, so reshaping [B, T, C] straight to [B, H, T, d] would mix up the tokens.
 // why: Wo is the only place where heads meet. Without Wo, each number of the result would come from a single head.
 #include "examples/exercises/answers/check.h"
 

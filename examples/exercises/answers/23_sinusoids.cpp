@@ -1,10 +1,10 @@
 // Checks 23: positions as waves.
 
-// hint: Column c belongs to the pair i = c / 2 (whole numbers: 0 0 1 1 2 2 ...); even columns are sines.
-// hint: const double angle = t / std::pow(10000.0, 2.0 * i / C); the 2.0 makes it a division of real numbers.
+// hint: Columns c = 0 1 2 3 4 5 ... belong to the pairs i = c / 2 = 0 0 1 1 2 2 ... Even columns are sines.
+// hint: const double angle = t / std::pow(10000.0, 2.0 * i / C); The 2.0 prevents an integer division.
 // why: The fast waves tell neighbours apart, the slow ones tell the beginning from the end, as the hands of a clock do.
-// why: Row t + 1 is row t with each pair turned by a fixed angle. So one step back is the same turn everywhere.
-// why: The product of rows s and t depends on t - s alone. Rotary positions are built on this property.
+// why: Row t + 1 is row t with each pair rotated by a fixed angle. So one step back is the same rotation at every t.
+// why: The dot product of rows s and t depends on t - s alone. Rotary positions are built on this property.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
@@ -16,7 +16,7 @@ static void check(Waves wave_table) {
 }
 
 static double exponent(Index c, Index C) { return static_cast<double>(c / 2 * 2) / static_cast<double>(C); }
-/// A table with the sine of angle(t, c, C) in the columns where is_sine(c, C), and its cosine in the others.
+/// A table [T, C]. Row t and column c hold the sine of angle(t, c, C) if is_sine(c, C), and otherwise the cosine.
 template <auto angle, auto is_sine = [](Index c, Index) { return c % 2 == 0; }>
 static Tensor by_angle(Index T, Index C) {
   std::vector<real> y;

@@ -1,10 +1,10 @@
 // Checks 24: rotary positions.
 
-// hint: Speeds [d/2]: 10000^(-2i/d) is exp(-2 log(10000) / d * i). Angles [T, d/2]: t * speed. c, s: their cos and sin.
-// hint: a = slice(x, -1, 0, d / 2), b = slice(x, -1, d / 2, d); then concat({a * c - b * s, b * c + a * s}, -1).
-// why: If two points are rotated by the same angle, their product stays. So a score depends only on the distance.
-// why: Values are not rotated, because a position should decide which tokens are heard, and not change what they say.
-// why: A rotation keeps the length of a vector. So the scores, and with them softmax, keep their size.
+// hint: Speeds [d/2]: exp(-2 log(10000) / d * i). Angles [T, d/2]: t * speed. c and s: cos and sin of the angles.
+// hint: a = slice(x, -1, 0, d / 2), b = slice(x, -1, d / 2, d); Return concat({a * c - b * s, b * c + a * s}, -1).
+// why: Rotating two points by the same angle keeps their dot product. So a score depends only on the distance.
+// why: Values are not rotated, because positions should affect the attention weights and not the values themselves.
+// why: A rotation keeps the length of a vector, so scores keep their typical size at all positions.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

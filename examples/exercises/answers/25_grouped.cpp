@@ -2,7 +2,7 @@
 
 // hint: Give x a new axis behind its heads, [B, G, 1, T, d], and repeat the new axis H / G times.
 // hint: Take expand(unsqueeze(x, 2), {B, G, H / G, T, d}), and reshape the result to {B, H, T, d}.
-// why: The memory for keys and values, and the time to read it, is divided by H / G. Queries are not kept at all.
+// why: Keys and values take H / G times less memory, and less time to read. Queries are not kept at all.
 // why: G = H is plain multi-head attention. G = 1 is multi-query attention, with one head of keys and values for all.
 // why: Each shared head gets the sum of the gradients of all heads that use it, because backward of expand sums.
 #include "examples/exercises/answers/check.h"

@@ -1,15 +1,15 @@
 // Checks 26: a cache of keys and values.
 
-// hint: First append k to keys and v to values, along the axis of the tokens. In the first step there is only k and v.
-// hint: keys = keys.defined() ? concat({keys, k}, 1) : k; and the same with values; return attention(q, keys, values).
-// why: No mask is needed, because a cache holds nothing of the future. The newest token may look at all of it.
-// why: Token n costs n products instead of a whole pass over n tokens. The price is memory that grows with the text.
+// hint: First append k to keys and v to values, along the axis of tokens. In the first step, keys is k and values is v.
+// hint: keys = keys.defined() ? concat({keys, k}, 1) : k; and likewise values. Return attention(q, keys, values).
+// why: No mask is needed, because the cache holds no later tokens and the newest token may attend to all earlier ones.
+// why: Token n costs a pass over one token, not a pass over n tokens. The price is memory that grows with the text.
 // why: Queries are not kept, because a token asks only once, when it is new. All later tokens need its key and value.
 #include "examples/exercises/answers/check.h"
 #include "nn/trace.h"
 
 namespace of_check {
-/// The results of one step for each token, concatenated: [H, T, d].
+/// Takes one step for each of T tokens, and returns the results concatenated, [H, T, d].
 template <class Cache>
 static Tensor heard(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v) {
   std::vector<Tensor> all;

@@ -2,14 +2,14 @@
 
 // hint: velocity.resize(w.size()) makes zeros in the first step and changes nothing later. Then loop over all i.
 // hint: velocity[i] = momentum * velocity[i] + g[i] + weight_decay * w[i], and then w[i] -= lr * velocity[i].
-// why: Equal gradients add up to 1 + 0.9 + 0.81 + ... = 10 times one. If the sign alternates, about half of one stays.
+// why: Equal gradients g add up to (1 + 0.9 + 0.81 + ...) g = 10 g. If the signs alternate, about 0.5 g is left.
 // why: lr is not part of velocity. So if a schedule lowers lr, the next step is smaller at once, not ten steps later.
 // why: Momentum keeps one number for each weight. AdamW keeps two, as much memory as weights and gradients together.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-/// The weights after each of five steps, a row for each step. The gradients are random, from a fixed seed, and the
-/// learning rate falls.
+/// Takes five steps with random gradients from a fixed seed and a falling learning rate. Returns the weights after
+/// each step, [5, n].
 template <class Method>
 static Tensor walk(Index n, double weight_decay) {
   const Generator random(7);
@@ -26,7 +26,7 @@ static Tensor walk(Index n, double weight_decay) {
   return Array({5, n}, all);
 }
 
-/// The same weights, computed by mote's SGD.
+/// Takes the same five steps with mote's SGD, and returns the weights after each.
 static Tensor motes_walk(Index n, double weight_decay) {
   const Generator random(7);
   const Parameter w(randn({n}, random).array());
@@ -45,7 +45,7 @@ template <class Yours>
 static void check() {
   for (const auto& [n, decay] : {std::pair<Index, double>{3, 0.3}, {1, 0}, {6, 0.01}}) {
     const Tensor got = walk<Yours>(n, decay);
-    expect(close(got, walk<Yours>(n, decay)), "velocity not kept");  // a second optimizer takes the same steps
+    expect(close(got, walk<Yours>(n, decay)), "velocity not kept");  // a second optimizer must get the same w
     expect_close("w (row t: after step t) with weight_decay " + printed(decay), got, motes_walk(n, decay));
   }
 }

@@ -1,18 +1,19 @@
 // Checks 28: AdamW.
 
 // hint: Write the formula line by line with Arrays. g is slot.parameter.grad(), beta1^t is std::pow(beta1, slot.steps).
-// hint: With m and n for the corrected mean and square, w = w - lr * m / (sqrt(Tensor(n)).array() + eps).
-// why: mean / sqrt(square) has no unit, so gradients that are a thousand times larger lead to the same steps.
-// why: mean and square begin at 0. After t equal gradients they are 1 - beta^t of the true mean, so divide by that.
-// why: Decay inside g would be divided by sqrt(square), too, so weights with large gradients would hardly shrink.
+// hint: m = mean / (1 - beta1^t) and n = square / (1 - beta2^t): w = w - lr * m / (sqrt(Tensor(n)).array() + eps).
+// why: If all gradients are a thousand times as large, mean / sqrt(square) is the same, and so are the steps.
+// why: After t equal gradients, mean and square are only 1 - beta^t times the true means. The division corrects this.
+// why: Decay that is added to g would be divided by sqrt(square). So weights with large gradients would hardly shrink.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Groups = std::vector<ParameterGroup>;
 
-/// The weights of a and b after each of five steps, with a learning rate that falls. The three weights of a have weight
-/// decay. One of their gradients is always 0, and one is as small as eps. The two weights of b have no weight decay,
-/// half the learning rate, and no gradient in the first step.
+/// Takes five steps with two parameters, a and b, and a falling learning rate. Returns the weights of a and b after
+/// each step, [5, 5]. The three weights of a have weight decay. One of their gradients is always 0, and one is as
+/// small as eps. The two weights of b have no weight decay, half the learning rate, and no gradient in the first step.
+/// If `other_fields`, beta1, beta2 and eps differ from their defaults.
 template <class Method>
 Tensor walk(bool other_fields) {
   const Generator random(7);

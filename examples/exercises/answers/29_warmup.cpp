@@ -2,9 +2,9 @@
 
 // hint: Three cases, three returns: the warm-up, step >= total, and the steps between. Beware of integer division.
 // hint: const double p = double(step - warmup) / (total - warmup); return least + (1 + std::cos(pi * p)) / 2 * ...
-// why: Half a cosine wave is flat at both ends, so many steps are near highest, many near least, and few between.
+// why: Half a cosine wave is flat at both ends, so many steps have a rate near highest or near least, and few between.
 // why: The rate is a formula of the step alone, so a run that is resumed needs to know only its step.
-// why: AdamW's first step has the full length lr, though it is based on one gradient. So AdamW needs a warm-up most.
+// why: AdamW's first step moves weights by the full lr, though it is based on one gradient. So AdamW needs a warm-up.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

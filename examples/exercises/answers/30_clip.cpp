@@ -1,10 +1,10 @@
 // Checks 30: clipping.
 
-// hint: Two loops: the first adds up sum(g * g).item() of all arrays, the second multiplies. One sqrt is between them.
-// hint: for (Array& g : gradients) g = g * (longest / norm); and the & matters: without it you change a copy.
+// hint: Two loops: the first adds up sum(g * g).item() of all arrays, the second scales. Between them comes one sqrt.
+// hint: for (Array& g : gradients) g = g * (longest / norm); The & is needed, because without it you change a copy.
 // why: All gradients are multiplied by one factor, so the step keeps its direction and only becomes shorter.
-// why: Clipping each array or element by itself would turn the step in another direction, for every clipped batch.
-// why: Look at the norm first when a training fails, because it often jumps before the loss does.
+// why: Clipping each array or element by itself would change the direction of the step.
+// why: Look at the norm first when a training fails, because the norm often jumps before the loss does.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

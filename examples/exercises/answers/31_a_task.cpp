@@ -1,8 +1,8 @@
 // Checks 31: a task, the pieces of a text.
 
-// hint: Let the part begin at `from` and end before `to`. A piece needs T + 1 ids, so its start is below to - T.
+// hint: Let the split be text[from] to text[to - 1]. A piece and its targets are T + 1 ids, so a start is below to - T.
 // hint: const Index i = random_ids(1, from, to - T, random)[0]; ids[t] = text[i + t] and targets[t] = text[i + t + 1].
-// why: One piece is T examples at once, because at each place the model guesses from the ids up to this place.
+// why: One piece is T examples, because at each position the model predicts from the ids up to this position.
 // why: If targets equal ids, the loss falls to 0 and nothing is learned. When a loss looks too good, check the targets.
 // why: Pieces overlap, so a text of a million ids has nearly a million examples.
 #include "examples/exercises/answers/check.h"
@@ -22,7 +22,8 @@ struct TaskOfText : Task {
   Questions questions(Index, Split, const Generator&) const override { return {}; }
 };
 
-/// The start of each row in the text. The first id of a row tells its start, because all ids of the text are different.
+/// Checks the rows of a batch, and returns the position in the text at which each row starts. The first id of a row
+/// tells this position, because all ids of the text are different.
 static std::vector<Index> starts(const Batch& b, const std::vector<Index>& text, Index size, Index T) {
   expect_close("The array of ids", zeros(b.ids.shape()), zeros({size, T}));
   expect_close("The array of targets", zeros(b.targets.shape()), zeros({size, T}));
@@ -58,7 +59,7 @@ static void check() {
     const Yours task(text, T);
     const Generator random(7);
     for (const Split split : {Split::train, Split::validation}) {
-      const Index cut = N * 9 / 10, size = 20000;  // enough to draw each start about equally often
+      const Index cut = N * 9 / 10, size = 20000;  // so many that each start is drawn about equally often
       const Index from = split == Split::train ? 0 : cut, to = split == Split::train ? cut : N, count = to - from - T;
       const Batch batch = task.batch(size, split, random);
       const std::vector<Index> all = starts(batch, text, size, T);

@@ -1,10 +1,10 @@
 // Checks 32: mend a loss that falls too far.
 
-// hint: diagnose() would say: LOOK of the targets 100 % are the symbol itself. Which symbol should the model say at t?
+// hint: diagnose() would print "LOOK of the targets 100 % are the symbol itself". Which symbol should the target be?
 // hint: Let T = rows.shape()[1]. The model reads rows.slice(1, 0, T - 1), and its targets are rows.slice(1, 1, T).
-// why: A model learns to say its targets. To repeat the symbol that it has just read is easy, so the loss falls to 0.
+// why: A model learns to predict its targets. The symbol that it has just read is easy to predict, so the loss is 0.
 // why: The last symbol of a row has no next one, so T symbols make T - 1 examples.
-// why: A loss below the best possible one is no success, because then the model is shown the answer somewhere.
+// why: A loss below the best possible loss is no success. It means that the model is shown the answer somewhere.
 #include "examples/exercises/answers/check.h"
 
 Sequential bigram_model(Index symbols, const Generator& random);
@@ -12,7 +12,7 @@ Sequential bigram_model(Index symbols, const Generator& random);
 namespace of_check {
 using Train = std::vector<double>(const Sequential& model, const IntArray& rows, int steps);
 
-/// The target of element i of the rows x, which have T symbols each. A target of -100 does not count.
+/// Returns the target of element i of x, whose rows have T symbols each. The loss ignores a target of -100.
 using Target = Index(const std::vector<Index>& x, Index i, Index T);
 static IntArray targets_of(const IntArray& rows, Target target) {
   const std::vector<Index> x = rows.to_vector();

@@ -1,18 +1,18 @@
 // Checks 33: mend a loss that swings.
 
-// hint: diagnose() would say: LOOK ... zero_grad() is missing: gradients add up. What does backward() do with old ones?
-// hint: optimizer.zero_grad(), once in every step, anywhere but between loss.backward() and optimizer.step().
-// why: backward() adds, because a parameter may be used in several places, and several batches may make one step.
+// hint: diagnose() would print "zero_grad() is missing: gradients add up". What does backward() do with old gradients?
+// hint: Call optimizer.zero_grad() once in every step, but not between loss.backward() and optimizer.step().
+// why: backward() adds gradients, because one step may use a parameter in several places or may use several batches.
 // why: A gradient that is not set to 0 pushes again in every later step, so the line overshoots, as a swing does.
-// why: Momentum adds up old gradients, too. But each counts half as much a step later, so old gradients die away.
+// why: Momentum adds up old gradients, too. But each counts half as much one step later, so old gradients die away.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Train = std::vector<double>(const Linear& line, const Tensor& x, const Tensor& y, int steps);
 
 enum Kind { none, adds, bias_adds, drops, no_momentum, new_optimizers, slow };
-/// The training with gradients by formulas instead of backward(), and with the mistake `kind`. mse_loss is the mean of
-/// (x W^T + b - y)^2 over all its numbers.
+/// Trains like train_line(), but with the mistake `kind`, and with gradients from formulas instead of backward(). The
+/// loss, mse_loss, is the mean of all numbers of (x W^T + b - y)^2.
 template <Kind kind>
 static std::vector<double> by_hand(const Linear& line, const Tensor& x, const Tensor& y, int steps) {
   Tensor W = line.weight.value(), b = line.bias.value(), dW = W * 0, db = b * 0, vW = dW, vb = db;

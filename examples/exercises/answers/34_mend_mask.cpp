@@ -1,16 +1,16 @@
 // Checks 34: mend a model that foresees dice.
 
 // hint: Which of the weights [T, T] may be above 0?
-// hint: masked_softmax(x, causal_mask(T)) is softmax over what the mask keeps: for row t the columns 0 to t.
+// hint: masked_softmax(x, causal_mask(T)) takes softmax over what the mask keeps, which is columns 0 to t in row t.
 // why: At position t the target is the symbol at t + 1, so a model that looks one position ahead only has to copy it.
-// why: When the model writes, there is no position ahead, so then all that it learned from the future is useless.
-// why: Held-out rows would not show the mistake, because they hold their answers, too. Only writing is an honest test.
+// why: When the model writes, there is no later position, so all that it learned from later positions is useless.
+// why: Held-out rows would not show the mistake, because they contain their answers, too. Only writing is a fair test.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 /// Computes attention weights from the products of queries and keys: [B, T, T] -> [B, T, T].
 using Weights = Tensor(const Tensor& match);
-/// The result of forward(), if attention computed its weights by `weights`.
+/// The result of forward(), if attention computes its weights by the function `weights`.
 template <class Model>
 Tensor scores_of(const Model& m, const IntArray& ids, Weights weights) {
   const Tensor x = m.side(ids) + m.place(ids.shape()[1]);
@@ -129,7 +129,7 @@ struct DiceModel : Layer<DiceModel> {
   DiceModel(Index T, Index C, const Generator& r)
       : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
 
-  /// ids [B, T] -> [B, T, 6]: at each position scores for the next throw.
+  /// ids [B, T] -> [B, T, 6]: scores of the six sides for the next throw, at each position.
   Tensor forward(const IntArray& ids) const {
     const Index T = ids.shape()[1];
     const Tensor x = side(ids) + place(T);

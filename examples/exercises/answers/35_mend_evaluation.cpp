@@ -4,7 +4,7 @@
 // hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off while loss_on() runs.
 // why: Dropout makes training harder on purpose, but an evaluation asks how good the whole network is.
 // why: eval() and NoGrad are independent: eval() changes the mode of layers, and NoGrad stops the recording of a graph.
-// why: Evaluation is a scope that gives each layer its mode back when it ends. After eval() you have to call train().
+// why: An Evaluation restores the mode of each layer at the end of its scope. After eval() you have to call train().
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

@@ -1,14 +1,14 @@
 // Checks 36: mend a classifier that is never content.
 
 // hint: What does cross_entropy take, probabilities or scores?
-// hint: cross_entropy begins with a softmax, so leave softmax out of forward(). argmax of the scores is the same class.
-// why: Softmax of numbers from 0 to 1 is nearly even. Of a sure answer, a 1 and nine zeros, it makes 0.23 for the 1.
-// why: So the least loss is -ln 0.23 = 1.46. And each gradient passes one more softmax, which makes it smaller.
-// why: A loss takes scores also because log and softmax are exact only if computed as one op: log(0) is -infinity.
+// hint: cross_entropy begins with a softmax, so leave softmax out of forward(). The argmax of scores is the same class.
+// why: Softmax of numbers from 0 to 1 is nearly uniform. A sure answer, a 1 and nine zeros, becomes 0.23 for the 1.
+// why: With a second softmax the lowest loss is -ln 0.23 = 1.46. The gradient passes it, too, and becomes smaller.
+// why: A softmax may round a small probability to 0, and log(0) is -inf. A loss that takes scores can avoid this.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-/// The loss for scores z [N, classes].
+/// Computes the loss for scores z [N, classes].
 using Loss = Tensor(const Tensor& z, const IntArray& classes);
 static Tensor right_loss(const Tensor& z, const IntArray& classes) { return cross_entropy(z, classes); }
 
@@ -52,7 +52,7 @@ void check(std::vector<double> (*train)(const Model&, const Tensor&, const IntAr
     expect(close(tensor(losses), tensor(wanted)), "another training");
     expect_close("The weight of `out` after 4 steps", model.out.weight, right.out.weight);
     for (const Linear* out : {&model.out, &right.out})
-      out->weight.set(out->weight.value() * 1e4);  // scores of thousands
+      out->weight.set(out->weight.value() * 1e4);  // so the scores are thousands
     expect(close(train(model, x, classes, 1)[0], train_with<right_loss>(right, x, classes, 1)[0]), "rounded to 0");
     expect(close(model.out.weight, right.out.weight), "rounded to 0");
   }

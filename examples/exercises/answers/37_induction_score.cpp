@@ -2,9 +2,9 @@
 
 // hint: For each t, let p go back from t - 1 until ids.at({p}) is ids.at({t}). If there is no such p, t does not count.
 // hint: If p exists, total += weights.array().at({t, p + 1}) and ++count. At the end: count > 0 ? total / count : 0.
-// why: The head finds p + 1 by its content. So an earlier layer has to write there which symbol stands before p + 1.
-// why: A head that looks at all positions alike scores about 1 / t, so only a score far above 1 / t means something.
-// why: mote's head_scores adds up the weights after all occurrences, because a head may look at several of them.
+// why: The head finds position p + 1 by its content. So an earlier layer has to write the symbol at p into p + 1.
+// why: A head that attends to all positions equally scores about 1 / t. Only a score far above 1 / t means something.
+// why: mote's head_scores adds up the weights after all occurrences, because a head may attend to several of them.
 #include <random>
 
 #include "examples/exercises/answers/check.h"
@@ -18,7 +18,7 @@ template <Kind kind>
 static double scored(const Tensor& weights, const IntArray& ids) {
   double total = 0, count = 0;
   for (Index t = 0; t < ids.numel(); ++t) {
-    std::vector<double> found;  // the weights of what followed each occurrence
+    std::vector<double> found;  // the weight of the position after each occurrence
     for (Index p = 0; p < (kind == no_neighbour ? t - 1 : t); ++p)
       if (ids.at({p}) == ids.at({t})) {
         const Index at = kind == itself ? p : p + 1;

@@ -1,17 +1,17 @@
 // Checks 38: which heads matter.
 
-// hint: For each block and h: keep weight.value(), set one with zeros in head h's columns, measure, set the old back.
-// hint: heard [C] is ones, but zeros for head h; whole is the old value: weight.set((Tensor(whole) * heard).array()).
-// why: y = heads W^T is a sum over heads, and each head has its own columns of W. So each can be left out alone.
+// hint: For each block and h: keep weight.value(), set the columns of head h to 0, measure, and put the value back.
+// hint: weight.set((Tensor(whole) * heard).array()): whole is the kept value, and heard [C] is 0 for head h, else 1.
+// why: y = heads W^T is a sum over heads, and each head has its own columns of W. So each head can be left out alone.
 // why: Attention weights show where a head looks. Only taking the head out shows whether anything uses its result.
-// why: The rises do not add up: if two heads do the same, the model can miss either of them, but not both.
+// why: The rises do not add up. If two heads do the same, the model can do without one of them, but not without both.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
 using Rises = Tensor(GPT& model, const IntArray& ids, const IntArray& targets);
 
 enum Kind { none, rows_of_weight, interleaved, narrow, kept, negative, whole_loss };
-/// The rises of the loss, with the mistake `kind`.
+/// The table [L, H] of the exercise, with the mistake `kind`.
 template <Kind kind>
 static Tensor measured(GPT& model, const IntArray& ids, const IntArray& targets) {
   const Index L = std::ssize(model.transformer.h), H = model.config.n_head, C = model.config.n_embd, d = C / H;
@@ -27,7 +27,7 @@ static Tensor measured(GPT& model, const IntArray& ids, const IntArray& targets)
         const Index at = kind == rows_of_weight ? j / C : j % C;
         if ((kind == interleaved ? at % H : at / (kind == narrow ? H : d)) == h) attn.c_proj.weight.mutate()[j] = 0;
       }
-    } else {  // unlike the solution, this sets the head's values to 0, which also makes its result 0
+    } else {  // unlike the solution, this makes the head's values 0, so its result is 0, too
       std::fill_n(attn.c_attn.weight.mutate() + values * C, d * C, 0);
       std::fill_n(attn.c_attn.bias.mutate() + values, d, 0);
     }

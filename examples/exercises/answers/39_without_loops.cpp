@@ -1,22 +1,22 @@
 // Checks 39: without loops.
 
-// hint: A sum over c, of something with [b, i, c] times something with [b, j, c], is a matmul with a transpose.
-// hint: matmul(q * w, transpose(k, 1, 2)) + bias: w [C] meets the last axis of q, and bias [Tk] that of the result.
-// why: Besides its multiplications, each op costs a result, a node and a rule. A few large ops beat many small ones.
-// why: With all numbers at once, matmul keeps them in the cache, multiplies 4 or 8 at a time and uses several cores.
-// why: w can be multiplied into q or k, but not into the scores, because c has been summed over there.
+// hint: The sum over c of a[b, i, c] * k[b, j, c] is a matmul of a with the transpose of k.
+// hint: matmul(q * w, transpose(k, 1, 2)) + bias, because w [C] and bias [Tk] broadcast along the last axis.
+// why: Besides its arithmetic, each op creates a result and a graph node. So a few large ops beat many small ones.
+// why: One large matmul can reuse numbers in the cache, multiply 4 or 8 of them at a time and use several cores.
+// why: w can be multiplied into q or k, but not into the scores, because the scores no longer have the axis c.
 #include "examples/exercises/answers/check.h"
 
 using Scores = Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias);
-Scores one_by_one;  // the loops in the learner's file
+Scores one_by_one;  // defined in the learner's file
 
 namespace of_check {
-/// The scores as sums of all products [B, Tq, Tk, C].
+/// The scores by another formula: all products, [B, Tq, Tk, C], are computed at once and then summed over C.
 static Tensor from_products(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias) {
   return sum(unsqueeze(q, 2) * unsqueeze(k, 1) * w, {-1}) + bias;
 }
 
-/// Random q, k, w and bias of these extents.
+/// Random q, k, w and bias for these extents.
 static std::vector<Tensor> inputs(Index B, Index Tq, Index Tk, Index C) {
   const Generator random(B);
   std::vector<Tensor> all;

@@ -2,7 +2,7 @@
 
 // hint: At the beginning: const NoGrad no_grad; const Evaluation evaluation(model); both end with the function.
 // hint: Per batch: total += cross_entropy(model(x), classes).item() * classes.numel(), and count += classes.numel().
-// why: A graph keeps the arrays that its rules need. A loss with a graph keeps alive all that its batch has computed.
+// why: A graph keeps the arrays that backward() needs. So a loss that has a graph keeps all arrays of its batch.
 // why: item() returns a number without a graph, so even a sum over a thousand batches keeps no graph alive.
 // why: mote's mean_loss (train/loop/evaluate.h) does this and restores random streams, so later steps stay the same.
 #include "examples/exercises/answers/check.h"
@@ -31,10 +31,11 @@ static double evaluated(Sequential& model, const std::vector<Examples>& batches)
   return total.item() / (kind == undivided ? 1 : count);
 }
 
-/// A layer that returns x as it is, and notes how it is called.
+/// A layer that returns x as it is, and notes at each call whether graphs are recorded and how many graph nodes are
+/// alive.
 struct Notes : Layer<Notes> {
   static inline bool recorded;
-  static inline std::vector<Index> nodes;  // the number of nodes alive at each call
+  static inline std::vector<Index> nodes;  // the number of graph nodes alive at each call
   Tensor forward(const Tensor& x) const {
     recorded = recorded || !NoGrad::active();
     nodes.push_back(live_nodes());
@@ -58,7 +59,7 @@ static void check(Evaluate evaluate) {
     };
     Sequential model = made(), whole = made();
     whole.eval();
-    const double right = cross_entropy(whole(x), classes).item();  // all batches as one
+    const double right = cross_entropy(whole(x), classes).item();  // the loss of all batches as one
     Notes::recorded = false;
     Notes::nodes.clear();
     expect_close("The mean loss of all examples", evaluate(model, batches), right);

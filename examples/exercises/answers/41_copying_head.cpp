@@ -1,10 +1,10 @@
 // Checks 41: the head that copies.
 
-// hint: First a scope { } with the Record, which sums up looks[l][h]. Then, for heads above 0.5, one with an Ablate.
+// hint: First, inside { }, use a Record to compute each head's mean weight. Then use an Ablate for each head above 0.5.
 // hint: Build names with +: ... + std::to_string(l) + ".attn weights", ... + ".attn heads " + std::to_string(h).
-// why: The head that looks hardest is not heard here. Looking suggests what a head does, and taking it out proves it.
-// why: The model needs the head that passes the symbol on even more. So the most needed head need not copy anything.
-// why: Later layers have never seen a result of 0. Ablate can put in a mean over other inputs instead of 0.
+// why: Here the head with the largest weights has no effect. Attention suggests what a head does. Ablation proves it.
+// why: The model needs the head that passes the symbol on even more than the copying head. So need alone proves little.
+// why: In training, later layers never saw a head's result of 0. Ablate can put in a mean over other inputs instead.
 #include <random>
 
 #include "examples/exercises/answers/copying_model.h"
@@ -17,12 +17,12 @@ static double foreseen(const GPT& model, const IntArray& ids) {
   return mean(tensor(argmax(model(ids)).slice(1, n - 1, T - 1) == ids.slice(1, n, T))).item();
 }
 
-/// The share that the model foresees while `part` is taken out.
+/// The share of symbols that the model predicts correctly while `part` is ablated.
 static double without(const GPT& model, const IntArray& ids, const std::string& part) {
   const Ablate out(model, part);
   return foreseen(model, ids);
 }
-/// The answer that names heads[which], see copying_model.h.
+/// The answer of a learner who takes heads[which] of copying_model.h for the copying head.
 template <int which>
 static Answer of_head(const GPT& model, const IntArray& ids) {
   const Index l = heads[which] / model.config.n_head, h = heads[which] % model.config.n_head;

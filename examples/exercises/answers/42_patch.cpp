@@ -1,10 +1,10 @@
 // Checks 42: where the answer stands.
 
-// hint: First a scope { } with a Record: run clean there, and keep the results of all blocks in a std::vector<Tensor>.
+// hint: Inside { }, make a Record, run the model on clean, and copy the outputs of all blocks into a vector `gave`.
 // hint: For each l and t: const Patch put(model, "*.h." + std::to_string(l) + " at " + std::to_string(t), gave[l]);
-// why: In each row one position decides. The table shows in which block a head moves its content to the last position.
-// why: Taking out shows that a value is needed. Patching shows more: the value holds the difference of the two inputs.
-// why: The inputs are as alike as can be, so all that they share, such as the places, is the same in both runs.
+// why: In each row one position decides. The table shows which block moves the information to the last position.
+// why: Taking a value out shows that it is needed. Patching shows that it holds the difference between the two inputs.
+// why: The two inputs differ in one symbol only, so everything else, such as the positions, is the same in both runs.
 #include "examples/exercises/answers/copying_model.h"
 
 namespace of_check {
@@ -16,7 +16,7 @@ template <Kind kind>
 static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
   const auto& blocks = model.transformer.h;
   const Index L = std::ssize(blocks), length = clean.shape()[1];
-  std::vector<Tensor> held, gave;  // the results of each block, and of its attention alone
+  std::vector<Tensor> held, gave;  // the result of each block, and of its attention alone
   for (Tensor x = model.transformer.embed(clean); const TransformerBlock& block : blocks) {
     gave.push_back(block.attn(block.ln_1(x)));
     held.push_back(x = block(x));

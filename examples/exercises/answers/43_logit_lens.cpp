@@ -1,18 +1,18 @@
 // Checks 43: the logit lens.
 
-// hint: After model(ids), for each l: x is seen["transformer.h.0"], with std::to_string(l) in place of 0.
+// hint: After model(ids), x after block 0 is seen["transformer.h.0"]. For block l put std::to_string(l) in place of 0.
 // hint: In the loop, all.push_back(model.lm_head((*model.transformer.ln_f)(x))), and at the end return stack(all).
-// why: All blocks add to one stream, so lm_head can read it behind each block, though it was trained on the last only.
-// why: The first row with the right answer on top shows which block finds the answer, without any change of weights.
-// why: The lens need not see all that is there: an early block may hold the answer in directions of its own.
+// why: All blocks add to the same stream, so lm_head can read it after any block, although training used only the last.
+// why: The first row whose highest logit is the right answer shows which block finds it, without any change of weights.
+// why: The lens may miss an answer, because an early block may store it in directions that lm_head does not read.
 #include "examples/exercises/answers/copying_model.h"
 
 namespace of_check {
 using Lens = Tensor(const GPT& model, const IntArray& ids);
 
-/// Computes the logits for a block, from x before the block and x behind it.
+/// Computes the logits for a block, from x before the block and x after it.
 using Logits = Tensor(const GPT& model, const Tensor& before, const Tensor& behind);
-/// The lens, with blocks that are called one by one instead of a Record.
+/// The lens, which calls the blocks one by one instead of using a Record.
 template <Logits* logits>
 static Tensor lens(const GPT& model, const IntArray& ids) {
   std::vector<Tensor> all;
@@ -82,7 +82,7 @@ Tensor logit_lens(const GPT& model, const IntArray& ids) {
   model(ids);
   std::vector<Tensor> all;
   for (Index l = 0; l < model.config.n_layer; ++l) {
-    const Tensor& x = seen["transformer.h.l"], with std::to_string(l);
+    const Tensor& x = seen["transformer.h." + std::to_string(l)];
     all.push_back(model.lm_head((*model.transformer.ln_f)(x)));
   }
   return stack(all);

@@ -17,21 +17,21 @@ namespace of_check {  // an answer may use the same names outside this namespace
 struct Wrong : std::runtime_error {
   std::string at;       // the name of the expectation, or the name of a mistake in the table
   Tensor got;           // the value that the answer computed; undefined if the expectation compares no numbers
-  real tolerance = 0;   // up to which another value counts as the same as `got`
+  real tolerance = 0;   // the tolerance of close() when another value is compared with `got`
   std::string details;  // appended to the sentence of a mistake
   explicit Wrong(const std::string& sentence, const std::string& at = "", const Tensor& got = {}, real tolerance = 0,
                  const std::string& details = "")
       : std::runtime_error(sentence), at(at), got(got), tolerance(tolerance), details(details) {}
 };
 
-/// Ends the check unless `holds` is true. `mistake` is the name of a mistake in the table, whose sentence is printed. A
-/// `mistake` that is not in the table is itself the sentence. `details` is appended to the sentence.
+/// Fails the check unless `holds` is true. If the table has a mistake named `mistake`, the learner is told the
+/// sentence of that mistake. Otherwise `mistake` is itself the sentence. `details` is appended to the sentence.
 inline void expect(bool holds, const std::string& mistake, const std::string& details = "") {
   if (!holds) throw Wrong(mistake + details, mistake, {}, 0, details);
 }
 
-/// Whether a and b have the same shape and close elements: |a - b| is at most tolerance * max(1, |b|), and at most 1.
-/// NaN is equal to NaN.
+/// Whether a and b have the same shape and nearly equal elements: |a - b| is at most tolerance * max(1, |b|), and at
+/// most 1. NaN counts as equal to NaN. An undefined Tensor is close to nothing.
 inline bool close(const Tensor& a, const Tensor& b, real tolerance = 1e-9) {
   if (!a.defined() || !b.defined() || a.shape() != b.shape()) return false;
   const std::vector<real> x = a.to_vector(), y = b.to_vector();
@@ -51,8 +51,8 @@ std::string printed(const T& value) {
   return out.str();
 }
 
-/// Ends the check unless `got` has the shape of `want` and is close to it. The sentence begins with `what`, for example
-/// "my_softmax of {0, -inf, 1}".
+/// Fails the check unless `got` has the shape of `want` and is close to it. The learner is told a sentence that begins
+/// with `what`, for example "my_softmax of {0, -inf, 1}".
 inline void expect_close(const std::string& what, const Tensor& got, const Tensor& want, real tolerance = 1e-9) {
   const auto end = [&](const std::string& sentence) { throw Wrong(what + sentence, what, got, tolerance); };
   if (!got.defined()) end(" is an empty Tensor, which nothing was assigned to.");
@@ -61,7 +61,7 @@ inline void expect_close(const std::string& what, const Tensor& got, const Tenso
   if (close(got, want, tolerance)) return;
   const std::string yours = printed(got.detach()), right = printed(want.detach());
   if (yours != right && got.numel() <= 24) end(" is\n" + yours + "\nbut it should be\n" + right);
-  // Only the first wrong number is named if there are many numbers, or if the printed digits are all the same.
+  // Names only the first wrong number, because there are many numbers, or because both sides print the same digits.
   Index i = 0;
   const auto number = [&i](const Tensor& x) { return reshape(x, {-1}).detach().array().select(0, i); };
   while (close(number(got), number(want), tolerance)) ++i;
@@ -92,7 +92,7 @@ inline Tensor gradient(const std::function<Tensor(const Tensor&)>& f, const Tens
   return leaf.grad();
 }
 
-/// Ends the check if y was computed with one of these ops of mote, because to write such an op is the exercise.
+/// Fails the check if y was computed with one of these ops of mote, because the exercise is to write such an op.
 inline void expect_by_hand(const Tensor& y, const std::vector<std::string>& ops) {
   expect(y.requires_grad(),
          "No gradient reaches an argument: compute the result from it, with ops of mote, and detach nothing.");
@@ -122,15 +122,16 @@ inline bool uses(const std::string& path, const std::string& name) {
     if (inside(code[at - 1]) || inside(code[at + name.size()])) continue;
     if (std::isupper(static_cast<unsigned char>(name[0]))) return true;  // a class
     const bool returned = before != code.npos && before > 5 && code.compare(before - 5, 6, "return") == 0;
-    if (before != code.npos && inside(code[before]) && !returned) return false;  // `double learning_rate = ...`
+    if (before != code.npos && inside(code[before]) && !returned) return false;  // a declaration
     used = used || (after != code.npos && code[after] == '(');
   }
   return used;
 }
 
-using Check = std::function<void()>;  ///< throws Wrong, or an exception of the answer itself
+using Check = std::function<void()>;  ///< throws Wrong if the answer is wrong, or the answer's own exception
 
-/// A common mistake: its name, the sentence that the learner is told, and checks of wrong programs that make it.
+/// A common mistake: its name, the sentence that the learner is told, and checks that run wrong programs with this
+/// mistake.
 struct Mistake {
   std::string name, sentence;
   std::vector<Check> programs;
@@ -139,9 +140,9 @@ inline std::vector<Mistake> mistakes;
 inline std::vector<Check> solutions;
 inline const std::string of_example = "That is the answer of the example, whatever is asked.";
 
-/// A row of an exercise's table: a mistake with programs that make it. `Program` is the type of the function that the
-/// exercise asks for. If the exercise asks for something else, such as a struct, `Program` is void(), and each program
-/// calls the check itself.
+/// A row of an exercise's table: a mistake with wrong programs that make this mistake. `Program` is the type of the
+/// function that the exercise asks for. If the exercise asks for something else, such as a struct, `Program` is
+/// void(), and each program calls the check itself.
 template <class Program>
 struct Row {
   std::string name, sentence;
@@ -151,7 +152,7 @@ struct Row {
       : name(name), sentence(sentence), programs{static_cast<Program*>(programs)...} {}
 };
 
-/// Adds the table of an exercise to `mistakes`, in which verdict() looks for the mistake of an answer.
+/// The constructor adds the table of an exercise to `mistakes`, where verdict() looks for the mistake of an answer.
 struct Table {
   template <class Program, std::size_t n>
   Table(void (*check)(Program*), const Row<Program> (&rows)[n]) {
@@ -166,7 +167,7 @@ struct Table {
             +[](void (*check)()) { check(); }, rows) {}
 };
 
-/// Adds right answers to `solutions`. All of them have to pass the check.
+/// The constructor adds checks of right answers to `solutions`. All of these checks have to pass.
 struct Right {
   template <class... C>
   explicit Right(C... checks) {
@@ -189,9 +190,10 @@ inline Wrong end_of(const Check& check) {
   }
 }
 
-/// The sentence that the learner is told about an answer, empty if the answer is right. The expectation that fails may
-/// name the mistake. Otherwise a mistake is recognised by its programs, because one of them fails at the same
-/// expectation with the same numbers. If no mistake is recognised, the sentence is that of the expectation.
+/// Returns the sentence that the learner is told about an answer, or an empty one if the answer is right. If the
+/// failed expectation names a mistake of the table, returns the sentence of that mistake. Otherwise runs the wrong
+/// programs of the table. If one of them fails at the same expectation with the same numbers, returns the sentence of
+/// its mistake. Otherwise returns the sentence of the failed expectation.
 inline std::string verdict(const Check& check) {
   const Wrong yours = end_of(check);
   if (yours.at.empty()) return yours.what();
@@ -207,8 +209,9 @@ inline std::string verdict(const Check& check) {
   return yours.what();
 }
 
-/// Whether the check itself is right: the unsolved exercise fails, the solutions pass, and each program of the table is
-/// told the sentence of its own mistake. The table must have five to eight mistakes, each with its own sentence.
+/// Returns whether the check itself is right: the unsolved exercise fails, the solutions pass, and for each wrong
+/// program of the table the verdict is the sentence of its own mistake. The table must have five to eight mistakes,
+/// each with a sentence of its own.
 inline bool proved(const Check& yours) {
   std::set<std::string> sentences{""};
   const std::string unsolved = verdict(yours);
@@ -230,12 +233,12 @@ inline bool proved(const Check& yours) {
   return good;
 }
 
-inline constexpr int wrong_answer = 77;  ///< exit code of a wrong answer; other codes except 0 are no verdict
+inline constexpr int wrong_answer = 77;  ///< exit code of a wrong answer; 0 means right, and other codes are no verdict
 
-/// The main() of a check. Prints the sentence about a wrong answer. For a right answer it prints the word in argv[1] at
-/// the end, so an answer that exits early does not pass. With the word "prove" it tests the check itself, see proved().
-/// The code in `file` must not use the names in `by_hand`. These are functions and classes of mote that do what the
-/// exercise asks for and that expect_by_hand() cannot find, because a graph has no op of that name.
+/// The main() of a check. Prints the sentence about a wrong answer, or argv[1] if the answer is right. An answer that
+/// exits early does not print argv[1], so it does not pass. If argv[1] is "prove", judge() tests the check itself, see
+/// proved(). The code in `file` must not use the names in `by_hand`. These names are functions and classes of mote
+/// that do what the exercise asks for, and that expect_by_hand() cannot find because graphs have no op of that name.
 inline int judge(int argc, char** argv, const Check& yours, const std::string& file = "",
                  const std::vector<std::string>& by_hand = {}) {
   const std::string word = argc > 1 ? argv[1] : "";

@@ -1,5 +1,5 @@
-// A GPT with weights that are written by hand, for exercises that look inside a model. It repeats the text: the symbol
-// that it predicts is the symbol that stands n positions before the predicted one.
+// A GPT with weights that are written by hand, for exercises that look inside a model. It repeats its input with the
+// period n, so it predicts that each symbol equals the symbol n positions before.
 #pragma once
 
 #include "examples/exercises/answers/check.h"
@@ -7,14 +7,16 @@
 namespace of_check {
 
 constexpr Index V = 8, n = 5, T = 2 * n;
-/// The first columns of the four parts of a token's vector: the symbol that a head has found, the symbol that the model
-/// says, the symbol at the position, and the position. The first three parts have a column for each of V symbols, the
-/// last one a column for each of T positions.
+/// The vector of a token has four parts, and each constant is the first column of one part. `found` is the part for
+/// the symbol that a head has found, `said` for the symbol that the model predicts, `symbol` for the token's own
+/// symbol, and `place` for its position. The first three parts have a column for each of V symbols. The last part has
+/// a column for each of T positions.
 constexpr Index found = 0, said = V, symbol = 2 * V, place = 3 * V;
 
-/// Writes the weights of head i, counted over all layers. The head looks `back` positions back. A larger `sharp` raises
-/// its attention weight there. The head reads a symbol s from the part of the vector that begins at column `from`, and
-/// adds `loud` to the column of symbol (s + shift) % V in the part that begins at column `to`.
+/// Writes the weights of head i, counted over all layers. The head attends to the position `back` positions earlier,
+/// and a larger `sharp` gives this position a larger attention weight. The head reads a symbol s from the part of the
+/// vector that begins at column `from`, and adds `loud` to the column of symbol (s + shift) % V in the part that
+/// begins at column `to`.
 inline void write(const GPT& model, Index i, Index back, double sharp, Index from, Index to, Index shift, double loud) {
   const Index C = model.config.n_embd, H = model.config.n_head, own = i % H * (C / H);
   const SelfAttention& attn = model.transformer.h[i / H].attn;
@@ -28,9 +30,10 @@ inline void write(const GPT& model, Index i, Index back, double sharp, Index fro
   }
 }
 
-/// Four heads of the model that was made last, counted over all layers. Head [0] copies: it finds the symbol that comes
-/// next. Head [1] attends to that symbol even more, but adds nothing to the vector. Head [2] finds the symbol s + 1 for
-/// each symbol s, which is sometimes right. Head [3] passes the symbols that [0] and [2] have found to the output.
+/// The numbers of four special heads of the model that was made last, counted over all layers. heads[0] copies: it
+/// finds the symbol that comes next. heads[1] attends to this symbol even more, but adds nothing to the vector.
+/// heads[2] finds the symbol s + 1 after each symbol s, which is sometimes right. heads[3] passes the symbols that
+/// heads[0] and heads[2] have found to the output.
 inline std::vector<Index> heads;
 
 inline GPT copying_model(Index L, Index H, const Generator& random) {

@@ -28,7 +28,8 @@ TEST_CASE("ai_engineering: MultiHeadSelfAttention, with and without its weights"
       .names = {"qkv_proj.weight", "out_proj.weight", "out_proj.bias"},
       .inputs = {random_array({2, 4, 8}, 1)},
       .error = [](const MultiHeadSelfAttention& m) { m(Tensor(zeros_of(1, 6, 8))); },
-      .error_text = "MultiHeadSelfAttention: T = 6 is above max_context_length 5 (in MultiHeadSelfAttention)"};
+      .error_text =
+          "MultiHeadSelfAttention: the length T = 6 is above max_context_length 5 (in MultiHeadSelfAttention)"};
   check_module(
       "MultiHeadSelfAttention", without_qkv_bias, [](const MultiHeadSelfAttention& m, In x) { return m(x[0]); },
       options);

@@ -36,7 +36,7 @@ void check_class(const std::string& name, const std::vector<std::string>& names,
 }
 
 TEST_CASE("book: CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention") {
-  const std::string too_long = ": T = 6 is above context_length 5 (in ";
+  const std::string too_long = ": the length T = 6 is above context_length 5 (in ";
   std::vector<std::string> two = head_names("heads.0."), split = head_names("");
   for (const std::string& name : head_names("heads.1.")) two.push_back(name);
   split.insert(split.end(), {"out_proj.weight", "out_proj.bias"});

@@ -214,14 +214,15 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK_SENTENCE(says(x, x, x, {.dropout = 0.5}));
   CHECK_SENTENCE(says(x, x, x, {.scale = std::nan("")}));
   CHECK_SENTENCE(says(Tensor(), x, x, {}));
-  const std::string hint = "; pass a padding mask [B, Tk] as key_padding(mask)";
+  const std::string rule = ", [..., H, Tq, Tk]: each of its extents must be 1 or that of the weights";
   CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
-        "attention: mask [3, 3] does not broadcast to [..., H, Tq, Tk] = [2, 3, 5]" + hint);
+        "attention: mask [3, 3] does not broadcast to the weights [2, 3, 5]" + rule);
   CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) ==
-        "attention: mask [1, 2, 3, 3] does not broadcast to [..., H, Tq, Tk] = [2, 3, 3]" + hint);
+        "attention: mask [1, 2, 3, 3] does not broadcast to the weights [2, 3, 3]" + rule);
   const Tensor rows = random_array({4, 2, 3, 5}, 8);
   CHECK(says(rows, rows, rows, {.mask = Mask({4, 3})}) ==
-        "attention: mask [4, 3] does not broadcast to [..., H, Tq, Tk] = [4, 2, 3, 3]" + hint);
+        "attention: mask [4, 3] does not broadcast to the weights [4, 2, 3, 3], [B, H, Tq, Tk]: pass a mask [B, Tk] of "
+        "padding as key_padding(mask)");
   CHECK(says(rows, rows, rows, {.mask = key_padding(Mask({4, 3}, true))}) == "(no error)");
   const Tensor leads = Array::zeros({4, 2, 3, 4}), others = Array::zeros({3, 2, 3, 4});
   CHECK_SENTENCE(says(leads, others, others, {}));
