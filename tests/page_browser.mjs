@@ -61,10 +61,28 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, away,
   }
   check(fell, 'no head is needed');
 
-  // A question, a step back, and on again to the same weights.
-  await keys('#prompt', '');
+  // Station 8 takes it out and says what that does; the answers that are shown are then those without it.
+  await click('#stations button:nth-child(8)');
+  for (const n of [1, 2, 3, 4]) {  // in layer 0
+    await click(`#heads button:nth-child(${n})`);
+    await click('#station-act');
+    await until(async () => (await text('station-text')).includes('of the answers are right'), 'station 8 says nothing');
+  }
+  check(await text('station-act') === 'Put the head back', 'station 8 would not put the head back');
+  check((await text('samples')).includes('\u2717'), 'without heads the answers shown are right');
+  for (const n of [1, 2, 3, 4]) {
+    await click(`#heads button:nth-child(${n})`);
+    const before = await text('take');
+    await click('#take');
+    await until(async () => await text('take') !== before, 'the head does not come back');
+  }
+  await until(async () => await text('right') === '100 %' && !(await text('samples')).includes('\u2717'),
+    'with all heads not all is right');
+
+  // The question that stands there, a step back, and on again to the same weights.
+  const question = await js('return document.getElementById("prompt").value');
   await click('#ask');
-  await until(async () => (await text('answer')).length > 0, 'no answer');
+  await until(async () => await text('answer') === question.slice(0, -1), `${question} is not answered`);
   const hash = await text('hash');
   await choose('kept', '300');
   await click('#back');

@@ -175,14 +175,15 @@ const showStep = told => {
   state.kept = told.kept;
   by('step').textContent = told.step + (state.about.max_iters ? ' of ' + state.about.max_iters : '');
   if (told.losses.length) by('loss').textContent = told.losses.at(-1).toFixed(4);
-  for (const e of told.evaluations) {
-    if (e.exact !== undefined) by('right').textContent = (100 * e.exact).toFixed(0) + ' %';
-    by('samples').replaceChildren(...e.samples.map(sample));
-  }
+  told.evaluations.forEach(showAnswers);
   if (told.end?.text) by('right').textContent = told.end.text;
   const old = by('kept').value;
   by('kept').replaceChildren(...told.kept.map(k => new Option(k, k)));
   if (told.kept.map(String).includes(old)) by('kept').value = old;
+};
+const showAnswers = told => {
+  if (told.exact !== undefined) by('right').textContent = (100 * told.exact).toFixed(0) + ' %';
+  if (told.samples) by('samples').replaceChildren(...told.samples.map(sample));
 };
 const sample = s => {
   const row = document.createElement('tr');
@@ -297,7 +298,7 @@ const showLook = told => {
     button.setAttribute('aria-pressed', layer === state.head[0] && head === state.head[1]);
     button.classList.toggle('out', state.out.has(button.dataset.head));
   }
-  by('best').textContent = told.best ?? '';
+  by('best').textContent = state.out.size === 0 && told.best ? 'The clearest head: ' + told.best + '.' : '';
   showLarge();
   const lens = by('lens');
   lens.replaceChildren();
@@ -354,18 +355,27 @@ const showWeights = async () => {
   if (told.gradient) draw(by('gradient'), told.gradient);
 };
 
+/// Asks the questions again without the heads that are out.
+const askWithout = async () => {
+  const told = await askHere({do: 'take_out', heads: [...state.out]});
+  if (told) showAnswers(told);
+  await lookAgain();
+  return told;
+};
 const toggleHead = async () => {
   problem('');
-  if (!state.about) return problem('There is no model yet: press Train first.');
+  if (!state.about) return problem('There is no model yet: train one first.');
   const name = state.head.join('.');
   if (!state.out.delete(name)) state.out.add(name);
-  const told = await askHere({do: 'take_out', heads: [...state.out]});
-  if (told?.exact !== undefined) by('right').textContent = (100 * told.exact).toFixed(0) + ' %';
-  await lookAgain();
+  const told = await askWithout();
+  if (told?.exact === undefined) return;
+  const out = [...state.out].map(n => 'head ' + n.split('.')[1] + ' of layer ' + n.split('.')[0]).join(', ');
+  return (out ? 'Without ' + out : 'With all heads') + ' ' + (100 * told.exact).toFixed(0) + ' % of the answers are right.';
 };
 
 const askModel = async () => {
   problem('');
+  by('answer').textContent = '';
   const told = await askHere({do: 'ask', text: by('prompt').value});
   if (told) by('answer').textContent = told.answer ?? told.words.join('');
   if (told && state.about.max_iters === undefined) await lookAgain();
@@ -386,11 +396,7 @@ const openLink = async given => {
   if (!await chooseTask(given.get('task'), settings) || !await startRun()) return;
   await train(Number(given.get('step') ?? Infinity));
   state.out = new Set((given.get('out') ?? '').split(',').filter(Boolean));
-  if (state.out.size) {
-    const told = await ask({do: 'take_out', heads: [...state.out]});
-    if (told?.exact !== undefined) by('right').textContent = (100 * told.exact).toFixed(0) + ' %';
-    await lookAgain();
-  }
+  if (state.out.size) await askWithout();
 };
 
 const openFile = async file => {
@@ -435,17 +441,23 @@ const saveModel = async () => {
 
 // ---- stations
 
+/// What a station's button does. A function returns what the station says afterwards, if there is something to say.
 const page = {
   begin: async (task, settings) => {
     state.running = false;
-    if (await chooseTask(task, await quick(task, settings)) && await startRun()) train();
+    if (!await chooseTask(task, await quick(task, settings)) || !await startRun()) return;
+    const mine = state.about;
+    await train();
+    return state.about === mine && 'Training has stopped at step ' + state.step + ': ' + by('right').textContent + ' right.';
   },
   expression: async (a, b) => {
     const told = await ask({do: 'expression', a, b});
     if (!told) return;
     const picture = document.createElement('div');
     picture.innerHTML = told.svg;
-    by('station-text').append('e = ' + told.value + '. If a grows by a little, e grows ' + told.da + ' times as much; with b, ' + told.db + ' times.', picture);
+    by('station-text').append(picture);
+    const grows = (name, d) => 'If ' + name + ' grows by 0.01, e grows by about ' + (d / 100).toFixed(2) + ': its gradient is ' + d + '. ';
+    return 'e = ' + told.value + '. ' + grows('a', told.da) + grows('b', told.db);
   },
   softmax: async scores => {
     const told = await ask({do: 'softmax', scores});
@@ -468,9 +480,9 @@ const page = {
     if (!state.about?.max_iters && !await startRun()) return;
     const told = await askHere({do: 'graph'});
     if (told) by('graph').innerHTML = told.svg;
-    by('graph').scrollIntoView({block: 'nearest'});
   },
   toggleHead,
+  isOut: () => state.out.has(state.head.join('.')),
 };
 const showStation = at => {
   by('stations').replaceChildren(...stations.map((s, i) => {
@@ -480,19 +492,31 @@ const showStation = at => {
     button.onclick = () => showStation(i);
     return button;
   }));
-  const s = stations[at], act = document.createElement('button');
-  act.textContent = s.button;
-  act.className = 'main';
-  act.id = 'station-act';
-  act.onclick = async () => {
-    showStation(at);
-    await s.act(page);
-  };
-  by('station-text').replaceChildren(...s.text.map(text => {
+  const s = stations[at], act = document.createElement('button'), result = document.createElement('p');
+  const paragraphs = s.text.map(text => {
     const p = document.createElement('p');
     p.textContent = text;
     return p;
-  }), act);
+  });
+  const label = () => { act.textContent = typeof s.button === 'function' ? s.button(page) : s.button; };
+  label();
+  act.className = 'main';
+  act.id = 'station-act';
+  result.id = 'station-result';
+  act.onclick = async () => {
+    by('station-text').replaceChildren(...paragraphs, act, result);
+    result.textContent = '';
+    if (s.look) {
+      const there = document.createElement('button');
+      there.textContent = 'Show me';
+      there.onclick = () => by(s.look).scrollIntoView({block: 'start', behavior: 'smooth'});
+      result.append('Watch it below: ', there);
+    }
+    const said = await s.act(page);
+    label();
+    if (said) result.prepend(said + ' ');
+  };
+  by('station-text').replaceChildren(...paragraphs, act, result);
 };
 
 // ---- what the page's buttons do
@@ -530,7 +554,7 @@ by('share').onclick = async () => {
 by('save').onclick = saveModel;
 by('ask').onclick = askModel;
 by('prompt').onkeydown = event => { if (event.key === 'Enter') askModel(); };
-by('take').onclick = toggleHead;
+by('take').onclick = () => toggleHead();
 by('draw').onclick = page.drawGraph;
 by('view').onchange = showLarge;
 by('matrix').onchange = showWeights;

@@ -247,7 +247,7 @@ class Session {
 
   std::string example_question() const {
     const Questions some = task()->evaluation(1);
-    return some.prompts.defined() && some.prompts.numel() > 0 ? task()->question_text(some, 0) : "";
+    return some.prompts.defined() && some.prompts.numel() > 0 ? task()->text(row_of(some.prompts, 0)) : "";
   }
 
   // ---- training
@@ -285,14 +285,17 @@ class Session {
     return told;
   }
 
-  static Json evaluation_json(const EvaluationReport& e) {
+  static Json samples_json(const std::vector<EvaluationReport::Sample>& all) {
     Json samples = Json::array();
-    for (const EvaluationReport::Sample& s : e.samples) {
+    for (const EvaluationReport::Sample& s : all) {
       Json one = Json::object({{"question", s.question}, {"answer", s.answer}});
       if (s.right) one.add("right", *s.right);
       samples.push_back(std::move(one));
     }
-    Json told = Json::object({{"step", e.step}, {"loss", e.loss}, {"samples", std::move(samples)}});
+    return samples;
+  }
+  static Json evaluation_json(const EvaluationReport& e) {
+    Json told = Json::object({{"step", e.step}, {"loss", e.loss}, {"samples", samples_json(e.samples)}});
     if (e.exact_match) told.add("exact", *e.exact_match);
     return told;
   }
@@ -349,8 +352,10 @@ class Session {
     out_ = std::move(names);
     Json told = Json::object({{"out", static_cast<Index>(out_.size())}});
     if (!run_ || !task_->graded()) return told;
-    const auto asked = [&] { return mote::ask(settings_->subject(*model_), *task_, task_->evaluation(200), 0); };
-    told.add("exact", without_heads(asked).fraction());
+    const auto asked = [&] { return mote::ask(settings_->subject(*model_), *task_, task_->evaluation(200), 4); };
+    const Answers answers = without_heads(asked);
+    told.add("exact", answers.fraction());
+    told.add("samples", samples_json(answers.first));
     return told;
   }
 
@@ -477,7 +482,7 @@ class Session {
     const IntArray prompt = one_row(ids);
     Index count = 40;
     if (task_ && task_->graded()) count = std::max<Index>(1, task_->evaluation(1).answers.shape()[1]);
-    count = std::min(count, std::max<Index>(1, model().config.block_size - static_cast<Index>(ids.size())));
+    count = std::min(count, std::max<Index>(1, model().config.block_size + 1 - static_cast<Index>(ids.size())));
     const IntArray all = without_heads([&] { return model().generate(prompt, count); });
     Json words = Json::array();
     std::vector<Index> said;
