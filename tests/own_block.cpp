@@ -158,7 +158,8 @@ void taken_apart() {
   Tensor sum = zeros({1, 3});
   for (const auto& share : in.shares(ints({3}))) sum = sum + share.value;
   expect(max(abs(sum - select(in.logits, 2, 3))).item() < real(1e-4), "shares of an own network");
-  expect(contains(error_of([&] { in.neuron_shares(0, ints({3})); }), "one share"), "an own network has no neurons");
+  expect(contains(error_of([&] { in.neuron_shares(0, ints({3})); }), "must be a FeedForward"),
+         "an own network has no neurons");
 }
 
 }  // namespace

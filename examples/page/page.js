@@ -370,7 +370,7 @@ const toggleHead = async () => {
   const told = await askWithout();
   if (told?.exact === undefined) return;
   const out = [...state.out].map(n => 'head ' + n.split('.')[1] + ' of layer ' + n.split('.')[0]).join(', ');
-  return (out ? 'Without ' + out : 'With all heads') + ' ' + (100 * told.exact).toFixed(0) + ' % of the answers are right.';
+  return (out ? 'Without ' + out : 'With all heads') + ': ' + (100 * told.exact).toFixed(0) + ' % of the answers are right.';
 };
 
 const askModel = async () => {

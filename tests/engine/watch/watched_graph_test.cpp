@@ -51,9 +51,9 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
   const Tensor x = leaf({1, 2});
   const auto back = [&](auto rule) { return error_of([&] { sum(custom("mine", x, rule)).backward(); }); };
   CHECK(back([](const Array&, Grads& dx) { dx.add(0, Array::zeros({3})); }) ==
-        "mine: [3] cannot be summed to [2]: the target must broadcast to [3]");
+        "mine: [3] cannot be summed to [2]: a sum undoes broadcasting, and [2] does not broadcast to [3]");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) ==
-        "mine: [] cannot be summed to [2]: the target must broadcast to []");
+        "mine: [] cannot be summed to [2]: a sum undoes broadcasting, and [2] does not broadcast to []");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) ==
         "mine: the backward rule asks for input 1 (counted from 0), but the number of inputs is 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
