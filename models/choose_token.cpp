@@ -45,7 +45,7 @@ Index TokenChooser::operator()(const real* logits, real largest) {
   return draw_one(p_, random_);
 }
 
-/// Sets p_ to the logits that are at least the k-th largest, and to -infinity for all other tokens.
+/// Sets p_ of each token to its logit if that is at least as large as the k-th largest logit, otherwise to -infinity.
 void TokenChooser::keep_top_k(const real* logits) {
   const Index V = static_cast<Index>(p_.size());
   rank_first(logits, V, options_.top_k, ranked_);

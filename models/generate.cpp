@@ -120,15 +120,15 @@ IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
 
 /// Returns where the next piece of T ids ends, if the first `from` ids are in the cache. A piece is half of the other
 /// ids, rounded up.
-Index piece_end(Index from, Index T) { return from + (T - from + 1) / 2; }
+Index cached_piece_end(Index from, Index T) { return from + (T - from + 1) / 2; }
 
 /// Returns the input of lm_head for ids [1, T] that go through a cache piece by piece.
 Tensor in_pieces(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1];
   GPTCache cache = model.cache();
   std::vector<Tensor> pieces;
-  for (Index from = 0; from < T; from = piece_end(from, T))
-    pieces.push_back(model.transformer(ids.slice(1, from, piece_end(from, T)), Mask(), &cache));
+  for (Index from = 0; from < T; from = cached_piece_end(from, T))
+    pieces.push_back(model.transformer(ids.slice(1, from, cached_piece_end(from, T)), Mask(), &cache));
   return concat(pieces, 1);
 }
 
@@ -169,11 +169,11 @@ std::string where_it_differs(const GPT& model, const IntArray& ids) {
   const auto pieces = results([&] { return in_pieces(model, ids); });
 
   const Index T = ids.shape()[1];
-  Index from = 0, to = piece_end(0, T);
+  Index from = 0, to = cached_piece_end(0, T);
   for (std::size_t i = 0, layer = 0; i < pieces.size(); ++i, ++layer) {
     if (layer == whole.size()) {  // the next piece begins
       layer = 0;
-      from = std::exchange(to, piece_end(to, T));
+      from = std::exchange(to, cached_piece_end(to, T));
     }
     if (layer >= whole.size() || pieces[i].layer != whole[layer].layer) return "";
     const Array &all = whole[layer].value.array(), &piece = pieces[i].value.array();

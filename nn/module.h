@@ -172,7 +172,7 @@ class Layer : public Module,
               private virtual detail::PutTheLayerIntoAField<Derived> {
  public:
   using detail::WrongCalls<Derived>::operator();
-  /// Gives a layer without a visit() of its own a compile error that says what to write.
+  /// If a layer has no visit() of its own, this is a compile error that says what to write.
   void visit(Visitor&) override {
     static_assert(std::is_same_v<decltype(&Derived::visit), void (Derived::*)(Visitor&)>,
                   "a layer lists its fields: void visit(Visitor& v) override { v(\"weight\", weight); }");

@@ -79,7 +79,7 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
     words.seekg(0);  // a value of the model itself
   }
   std::vector<Index>* numbers = nullptr;
-  bool good = true;
+  std::string misplaced;  // the first word that does not fit
   while (words >> word) {
     Index number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -90,13 +90,14 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
     else if (value_.empty() && !numbers && is_value(word)) {
       value_ = word;
       numbers = word == "scale" ? nullptr : &heads_;
-    } else {
-      good = false;
+    } else if (misplaced.empty()) {
+      misplaced = word;
     }
   }
-  check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text,
-           "' must be LAYER [VALUE [HEADS]] [at POSITIONS], such as '*.attn heads 0 at -1': VALUE is scores, weights, ",
-           "dropped_weights, heads or, without HEADS, scale");
+  if (numbers == &positions_ && positions_.empty()) misplaced = "at";
+  check_in("places", misplaced.empty(), "'", misplaced, "' is out of place in '", text,
+           "', which must be LAYER [VALUE [HEADS]] [at POSITIONS], such as '*.attn heads 0 at -1': VALUE is scores, ",
+           "weights, dropped_weights, heads or scale, and scale has no HEADS");
   for (const NamedModule& m : layers)
     if (m.name.empty() ? layer.empty() : matches(layer, m.name)) layers_.emplace(m.module, m.name);
   if (!layers_.empty()) return;

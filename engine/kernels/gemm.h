@@ -26,8 +26,8 @@ constexpr Index sum_block = 512;
 void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row,
           const real* bias = nullptr);
 
-/// Matrix products of equal shapes. A, B and C of product i begin a[i], b[i] and i * c elements after the pointers
-/// that are given to gemm_batch().
+/// Matrix products of equal shapes. For product i the offsets of A, B and C from the pointers that are given to
+/// gemm_batch() are a[i], b[i] and i * c, in elements.
 struct GemmBatch {
   Index count;
   const Index *a, *b;

@@ -1,5 +1,5 @@
-// Length generalization: a model learns from at most 20 symbols and is asked for up to 100. With `plain`, the program
-// trains a usual model instead, for comparison.
+// Length generalization: a model is trained on sequences of at most 20 symbols, and tested on sequences of up to 100.
+// With `plain`, the program trains a usual model instead, for comparison.
 #include "examples/figures/lengths.h"
 
 #include "examples/figures/record.h"

@@ -147,8 +147,8 @@ class DataLoader::Iterator {
       check_in("data_loader", next >= 0 && next <= samples, "the restored position ", next, " is outside an epoch of ",
                samples, " rows: restore a state of the same data and options");
       check_in("data_loader", !o.shuffle || Index(order.size()) == loader.size_,
-               "the restored epoch is damaged: its position is ", next, ", but its order has ", order.size(), " of ",
-               loader.size_, " rows");
+               "the restored epoch is damaged: its position is ", next, ", but its order lists ", order.size(),
+               " of the ", loader.size_, " rows");
       const Index count = std::min(o.batch_size, samples - next);
       if (count == o.batch_size || !o.drop_last)
         for (Index i = next; i < next + count; ++i)

@@ -1,4 +1,4 @@
-// Reading safetensors: the header's rules, then elements with their checksums.
+// Reads safetensors files. The header is checked by the rules of the format, and elements by their checksums.
 #include "engine/io/files/safetensors.h"
 
 #include <algorithm>

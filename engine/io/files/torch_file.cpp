@@ -104,7 +104,7 @@ class Unpickler {
   void rule(bool holds, const auto&... parts) const { check(holds, source_.name, ": ", parts...); }
   void count(std::size_t values) const {
     const auto most = static_cast<std::size_t>(source_.size / 32) + (1 << 18);
-    rule(values <= most, "the pickle makes more than ", most, " values, the limit for a file of this size");
+    rule(values <= most, "the pickle makes more than ", most, " values, the most that a file of this size may make");
   }
   AnyArray elements(const std::string& name, DType type) const {
     const auto found = members_.find(folder_ + name);
@@ -293,7 +293,8 @@ class Unpickler {
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
       fits(extent >= 0 && step >= 0);
-      rule(more < most / product, "the tensors have more than ", most, " elements, the limit for a file of this size");
+      rule(more < most / product, "the tensors have more than ", most,
+           " elements, the most that a file of this size may expand to");
       product *= more + 1;
       end += more == 0 || step <= there / more ? more * step : there;
       shape.push_back(extent);
@@ -305,7 +306,7 @@ class Unpickler {
       if (layout.numel() == 0) return x.empty(layout.shape());  // the offset may lie beyond the end of the storage
       if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
       rule((copied_ += layout.numel()) <= most, "the tensors have more than ", most,
-           " elements, the limit for a file of this size");
+           " elements, the most that a file of this size may expand to");
       auto copy = x.empty(layout.shape());
       detail::copy_elements(x.data() + offset, layout, copy.mutate());
       return copy;
