@@ -25,9 +25,10 @@ struct SelfAttentionOptions {
 /// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o with q | k | v = x W + b, for H heads of width d = C / H: x
 /// [B, T, C] -> [B, T, C]. Each head attends independently, and the output projection mixes the heads. Attention is
 /// causal by default. A mask is true where a query may attend to a key, and broadcasts to [B, H, T, T]. Of causal
-/// attention with a mask, a query attends only to keys that both allow. The names are nanoGPT's. Errors of the constructor: a C that H does not divide; an H that n_kv_head does not
-/// divide; a block_size below 0. Errors of a call: inputs of another width; T above block_size; a mask that does not
-/// broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
+/// attention with a mask, a query attends only to keys that both allow. The names are nanoGPT's. Errors of the
+/// constructor: a C that H does not divide; an H that n_kv_head does not divide; a block_size below 0. Errors of a
+/// call: inputs of another width; T above block_size; a mask that does not broadcast. Sources: Vaswani et al. 2017; the
+/// form is GPT-2's.
 struct SelfAttention : Layer<SelfAttention> {
   Index n_head, n_kv_head, n_embd, block_size;
   AttentionOptions options;

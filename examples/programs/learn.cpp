@@ -42,9 +42,8 @@ struct Exercise {
 };
 
 std::string text_of_file(const std::string& path) { return mote::read_file(path, 1 << 20); }
-/// Reads all exercises. The first two lines of a file are the title and the effort. The file of the
-/// same name in answers/ has the hints, the solution and the sentences `why`. A learner is shown `why` after solving the
-/// exercise.
+/// Reads all exercises. The first two lines of a file are the title and the effort. The file of the same name in
+/// answers/ has the hints, the solution and the sentences `why`. A learner is shown `why` after solving the exercise.
 std::vector<Exercise> read_exercises() {
   std::vector<Exercise> all;
   for (const std::string& file : mote::list_folder(kept)) {
