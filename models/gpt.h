@@ -29,11 +29,11 @@ struct GenerateOptions {
 
   template <class V>
   void visit(V& v) {
-    v("temperature", temperature, "0: always the likeliest; larger: more even");
+    v("temperature", temperature, "0: always the likeliest token; a larger one makes unlikely tokens more likely");
     v("top_k", top_k, "only the k likeliest tokens; 0: all");
-    v("top_p", top_p, "only the likeliest tokens that first reach p together; 1: all");
-    v("min_p", min_p, "only tokens at least this times as likely as the likeliest; 0: all");
-    v("stop_token", stop_token, "the id that ends a text; -1: none");
+    v("top_p", top_p, "only the likeliest tokens whose probabilities add up to p; 1: all");
+    v("min_p", min_p, "only tokens whose probability is at least this share of the largest one; 0: all");
+    v("stop_token", stop_token, "the id of the token that ends a text; -1: none");
     v("use_cache", use_cache, "keep keys and values of earlier tokens");
   }
 };

@@ -45,25 +45,27 @@ struct GPTConfig {
     v("block_size", block_size, "longest context");
     v("vocab_size", vocab_size, "tokens in the vocabulary");
     v("n_layer", n_layer, "blocks");
-    v("n_head", n_head, "heads in each");
+    v("n_head", n_head, "attention heads in each block");
     v("n_embd", n_embd, "width");
-    v("dropout", dropout, "probability of dropping, everywhere");
+    v("dropout", dropout, "dropout probability, everywhere in the model");
     v("bias", bias, "biases in layer norms and linear layers");
-    v("tie_weights", tie_weights, "one matrix for the tokens' vectors and the logits");
-    v("position", position, "how the model knows where a token is");
+    v("tie_weights", tie_weights, "use one matrix for the token embedding and the logits");
+    v("position", position, "how the model is told the position of a token");
     v("rotary_base", rotary_base, "pair i of a head's d columns rotates by position * base^(-2i/d)",
       {.needs = position == Position::rotary ? "" : "--position rotary"});
-    v("window", block.attention.window, "a token sees itself and the window - 1 tokens before it; 0: all");
+    v("window", block.attention.window, "number of newest tokens that a token sees, itself included; 0: all");
     v("scale", block.attention.scale, "factor of attention scores; default: 1 / sqrt(width of a head)");
     v("attn_dropout", block.attention.dropout, "dropout of attention weights; default: as dropout");
     v("resid_dropout", block.projections.resid_dropout,
       "dropout of what attention and feed-forward networks add; default: as dropout");
     v("attention_bias", block.projections.bias, "biases in the attention's projections; default: as bias");
-    v("n_kv_head", block.projections.n_kv_head, "heads of keys and values, a divisor of n_head; 0: n_head");
+    v("n_kv_head", block.projections.n_kv_head,
+      "number of heads of keys and values, which must divide n_head; 0: n_head");
     v("norm", block.norm, "the kind of norm");
-    v("norm_order", block.norm_order, "norms before each part, or after each residual sum");
+    v("norm_order", block.norm_order,
+      "pre: a norm before attention and feed-forward network; post: a norm after each residual sum");
     v("norm_eps", block.norm_eps, "what norms add to the variance");
-    v("feed_forward", block.feed_forward, "false: blocks of attention alone");
+    v("feed_forward", block.feed_forward, "whether blocks have a feed-forward network; false: attention only");
     const FieldUse feeds{.needs = block.feed_forward ? "" : "--feed_forward true"};
     v("activation", block.activation, "the activation of the feed-forward networks", feeds);
     v("n_inner", block.n_inner, "width of the feed-forward networks; 0: 4 n_embd, with swiglu 8/3 n_embd", feeds);

@@ -193,7 +193,7 @@ expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.general.task +copy\n.*\
 expect(${INSPECT} 0 "^copy: .*task: symbols = 3, length = 3\n.*newest checkpoint: whole/step-00000012.safetensors\n\n.*\nwhole +12 +.*total +GPT +[0-9]+\n$"
   "^$" whole)
 expect(${INSPECT} 0 "^config: block_size = 8, vocab_size = 11, n_layer = 1.*total +GPT +[0-9]+\n$" "^$" gpt2)
-expect(${INSPECT} 0 "usage: .*Exit code" "^$" --help)
+expect(${INSPECT} 0 "usage: .*exit code" "^$" --help)
 
 # One bit of a tensor, one of the header, the end.
 change(a.safetensors bit.safetensors 00004040000080c0 00004040000081c0)

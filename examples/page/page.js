@@ -54,10 +54,11 @@ const begin = async () => {
   if (told.error) return problem(told.error);
   for (const name of told.tasks) by('task').add(new Option(name, name));
   state.slow = !told.fused;
-  by('machine').textContent = 'mote ' + told.version + ', kernels ' + told.kernels + (told.fused ?
-    ': this browser has a fused multiply-add.' :
-    ': this browser is slow, because it has no fused multiply-add. The same bits are computed without it. So that a ' +
-    'training ends soon, widths are half as large at first, and batches a quarter; hard tasks then need more steps.');
+  by('machine').textContent = (told.fused ?
+    'This browser is fast: it has a fused multiply-add.' :
+    'This browser is slow, because it has no fused multiply-add. The same bits are computed without it. So that a ' +
+    'training ends soon, widths are half as large at first, and batches a quarter; hard tasks then need more steps.') +
+    ' (mote ' + told.version + ', kernels ' + told.kernels + ')';
   by('go').disabled = false;
   const given = new URLSearchParams(location.hash.slice(1));
   if (given.has('task')) await openLink(given);
@@ -298,8 +299,9 @@ const showLook = told => {
     button.setAttribute('aria-pressed', layer === state.head[0] && head === state.head[1]);
     button.classList.toggle('out', state.out.has(button.dataset.head));
   }
-  by('best').textContent = state.out.size === 0 && told.best ? 'The clearest head: ' + told.best + '.' : '';
+  by('best').textContent = state.out.size === 0 && told.best ? 'The clearest: ' + told.best.replace('attention: ', '') + '.' : '';
   showLarge();
+  labelStation();
   const lens = by('lens');
   lens.replaceChildren();
   const above = lens.insertRow();
@@ -364,7 +366,7 @@ const askWithout = async () => {
 };
 const toggleHead = async () => {
   problem('');
-  if (!state.about) return problem('There is no model yet: train one first.');
+  if (!state.about) return 'There is no model yet: train one first.';
   const name = state.head.join('.');
   if (!state.out.delete(name)) state.out.add(name);
   const told = await askWithout();
@@ -484,7 +486,9 @@ const page = {
   toggleHead,
   isOut: () => state.out.has(state.head.join('.')),
 };
+let shown = 0, labelStation = () => {};
 const showStation = at => {
+  shown = at;
   by('stations').replaceChildren(...stations.map((s, i) => {
     const button = document.createElement('button');
     button.textContent = i + 1 + ' ' + s.title;
@@ -498,8 +502,8 @@ const showStation = at => {
     p.textContent = text;
     return p;
   });
-  const label = () => { act.textContent = typeof s.button === 'function' ? s.button(page) : s.button; };
-  label();
+  labelStation = () => { act.textContent = typeof s.button === 'function' ? s.button(page) : s.button; };
+  labelStation();
   act.className = 'main';
   act.id = 'station-act';
   result.id = 'station-result';
@@ -510,10 +514,10 @@ const showStation = at => {
       const there = document.createElement('button');
       there.textContent = 'Show me';
       there.onclick = () => by(s.look).scrollIntoView({block: 'start', behavior: 'smooth'});
-      result.append('Watch it below: ', there);
+      result.append('See below: ', there);
     }
     const said = await s.act(page);
-    label();
+    if (shown === at) labelStation();
     if (said) result.prepend(said + ' ');
   };
   by('station-text').replaceChildren(...paragraphs, act, result);
@@ -554,7 +558,7 @@ by('share').onclick = async () => {
 by('save').onclick = saveModel;
 by('ask').onclick = askModel;
 by('prompt').onkeydown = event => { if (event.key === 'Enter') askModel(); };
-by('take').onclick = () => toggleHead();
+by('take').onclick = () => (stations[shown].act === takeOut ? by('station-act').click() : toggleHead());
 by('draw').onclick = page.drawGraph;
 by('view').onchange = showLarge;
 by('matrix').onchange = showWeights;

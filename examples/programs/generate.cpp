@@ -22,9 +22,11 @@ struct Source {
   std::string run, huggingface, nanogpt, llmc;
   template <class V>
   void visit(V& v) {
-    v("run", run, "the folder of a run (train --out_dir), for its newest checkpoint, or one: FOLDER/best.safetensors");
+    v("run", run,
+      "the folder of a run (train --out_dir), whose newest checkpoint is used; or one file, such as "
+      "FOLDER/best.safetensors");
     v("huggingface", huggingface, "a folder with a GPT-2 or a Llama: config.json and model.safetensors");
-    v("nanogpt", nanogpt, "nanoGPT's ckpt.pt, or a folder with one; with meta.pkl beside it, its characters");
+    v("nanogpt", nanogpt, "nanoGPT's ckpt.pt, or its folder; meta.pkl beside it gives the characters");
     v("llmc", llmc, "a model file of llm.c: gpt2_124M.bin and the like");
   }
 };
@@ -35,11 +37,12 @@ struct Request {
   Index samples = 1, seed = 1;
   template <class V>
   void visit(V& v) {
-    v("prompt", prompt, "where to begin, or FILE:path for what stands in a file; default: a question of the task");
-    v("ids", ids, "the same as ids, \"15496 11 995\", for any model");
-    v("count", count, "tokens to generate; default: as many as the task's answers have, of a text 500, else 50");
-    v("samples", samples, "how many texts");
-    v("seed", seed, "seed of all that is drawn: tokens, and the questions of a task");
+    v("prompt", prompt, "the text to begin with, or FILE:path for the text in a file; default: a question of the task");
+    v("ids", ids, "the prompt as token ids, such as \"15496 11 995\", for any model");
+    v("count", count,
+      "number of tokens to generate; default: the length of the task's answers, 500 for a text, otherwise 50");
+    v("samples", samples, "number of texts");
+    v("seed", seed, "seed of the tokens and of the task's questions");
   }
 };
 
@@ -210,7 +213,7 @@ int run_command(int argc, char** argv) {
   Request request;
   GenerateOptions how;
   const CommandLine line(argc, argv);
-  Options options("Generates with a trained model, and prints each text on a line, the prompt first.");
+  Options options("Generates texts with a trained model. Each line is the prompt and what the model adds to it.");
   options.add("the model, one of", source);
   options.add("the text", request);
   options.add("how each token is chosen", how);

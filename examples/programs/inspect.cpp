@@ -22,18 +22,20 @@ namespace {
 
 const char* const help =
     " FILE | FOLDER [--page FILE] | --report FOLDER | PATH OTHER\n\n"
-    "  FILE        safetensors, checkpoints of mote included; or nanoGPT's ckpt.pt\n"
-    "  FOLDER      a run (train --out_dir), or one of runs; --page FILE.html also writes their curves; or config.json\n"
-    "              and model.safetensors of a GPT-2\n"
-    "  --report    writes the report of a run, which may have been killed, or train still, into its folder\n"
-    "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model, and of two runs the\n"
-    "              first step, tensor and element are shown in which they do\n\n"
-    "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many\n"
-    "are NaN or infinite, and its checksum: ok, WRONG (the file was changed; what it holds is not shown), or none.\n"
-    "Of two tensors: the largest |a - b|, and the largest |a - b| / max(|a|, |b|); infinite where one of them alone\n"
-    "is NaN or infinite, or both are infinities of other signs.\n\n"
-    "Exit code: 0; 1: a checksum is wrong, a run of many cannot be read, or the two differ; 2: trouble, such as a file "
-    "that cannot be read.\n";
+    "  FILE        a safetensors file, such as a checkpoint of mote, or nanoGPT's ckpt.pt\n"
+    "  FOLDER      the folder of a run (train --out_dir), or a folder of several runs: --page FILE.html also writes\n"
+    "              their curves; or the folder of a GPT-2, with config.json and model.safetensors\n"
+    "  --report    writes the report of a run into its folder, also of a run that was killed or still trains\n"
+    "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model; of two runs also the\n"
+    "              first step, tensor and element that differ\n\n"
+    "Of a tensor it shows minimum, maximum, mean and norm (the root of the sum of squares) of the finite elements. It\n"
+    "counts NaNs and infinities. The checksum is ok, WRONG (the file was changed, its elements are not shown), or "
+    "none.\n"
+    "Of two tensors it shows the largest |a - b| and the largest |a - b| / max(|a|, |b|). They are infinite where "
+    "only\n"
+    "one element is NaN or infinite, or where infinities have other signs.\n\n"
+    "The exit code is 1 if a checksum is wrong, a run of several cannot be read, or the two differ. It is 2 after an\n"
+    "error, such as a file that cannot be read. Otherwise it is 0.\n";
 
 /// Makes a text from a file safe to print: characters that could control a terminal are replaced.
 std::string shown(const std::string& text) { return readable_text(text, ""); }
@@ -269,8 +271,8 @@ int run_command(int argc, char** argv) {
   }
   for (const std::string& path : paths) {
     if (path == "--help" || path == "-h") {
-      std::cout << "Shows what is in a file of tensors, in the folder of a run, or in that of a GPT-2; or how two "
-                   "files differ.\n\nusage: "
+      std::cout << "Shows what is in a file of tensors, in the folder of a run, or in the folder of a GPT-2. Or "
+                   "compares two of them.\n\nusage: "
                 << argv[0] << help;
       return 0;
     }

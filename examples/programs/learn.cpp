@@ -28,8 +28,8 @@ struct LearnOptions {
   mote::Index from = 0;
   template <class V>
   void visit(V& v) {
-    v("dir", dir, "your folder: the exercises are copied there, and nothing of yours is overwritten");
-    v("from", from, "the number of the exercise to begin with; 0: the first that is not solved");
+    v("dir", dir, "your folder, to which the exercises are copied; your files are not overwritten");
+    v("from", from, "the number of the first exercise to show; 0: the first that is not solved");
   }
 };
 
@@ -310,11 +310,15 @@ int main(int argc, char** argv) {
     std::erase_if(line.given, [&](const auto& g) { return g.where.empty() && (words.push_back(g.name), true); });
     LearnOptions options;
     mote::Options parser(
-        "Exercises. Shows the first that is not solved, and checks whatever file of your folder you save.");
+        "Shows the first exercise that is not solved. Whenever you save a file of your folder, it is checked.");
     parser.add("Options", options);
     parser.note =
-        "Commands: list; check [N ...], which ends with 1 unless all are solved; hint N; solution N, once yours is\n"
-        "right; reset N, which keeps yours beside it. They need no terminal.";
+        "Commands, for which no terminal is needed:\n"
+        "  list           all exercises\n"
+        "  check [N ...]  checks them; the exit code is 1 unless all are solved\n"
+        "  hint N         two hints\n"
+        "  solution N     the solution of an exercise that you have solved\n"
+        "  reset N        the exercise as it was at first; your file is kept beside it";
     return parser.parse(line) ? learn(options, words) : 0;
   });
 }

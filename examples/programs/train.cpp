@@ -27,19 +27,23 @@ struct Command {
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
-    v("out_dir", out_dir, "a folder for a new run: checkpoints, logs, report.html; not given: nothing is kept");
-    v("resume", resume, "the folder of a run to resume; other options may then be left out");
+    v("out_dir", out_dir,
+      "the folder of a new run, for checkpoints, logs and report.html; without it nothing is saved");
+    v("resume", resume, "the folder of a run to resume, with the settings that it began with");
     v("init_from", init_from,
       "a model to begin with: a run, a folder of Hugging Face's, ckpt.pt, or weights alone; text has its vocabulary");
-    v("from", from, "where another trainer has come to: nanoGPT's ckpt.pt; the run goes on there with its settings");
-    v("config", config, "a file with options, a line for each: max_iters = 2000");
-    v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
+    v("from", from, "nanoGPT's ckpt.pt: the training goes on from its step, with its settings");
+    v("config", config, "a file of options, one in each line, such as max_iters = 2000");
+    v("seeds", seeds, "train once with each of these seeds, such as 1-10, and print the worst and the median outcome");
     v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
-    v("use_cache", use_cache, "answer with a cache of keys and values; false: for a layer of your own that has none");
-    v("accept_changes", accept_changes, "resume although the model, the data or mote compute another loss than then");
+    v("use_cache", use_cache,
+      "generate answers with a cache of keys and values; false for a layer of your own that has no cache");
+    v("accept_changes", accept_changes,
+      "resume even if the loss of the checkpoint is not computed again, because the model, the data or mote changed");
     v("diagnose", diagnose,
-      "instead of training, measure what keeps a model from learning; see when_it_does_not_learn.md");
-    v("log_interval", log_interval, "steps between two lines of progress where no terminal shows them; default: none");
+      "do not train, but measure what may keep the model from learning; see when_it_does_not_learn.md");
+    v("log_interval", log_interval,
+      "steps between two lines of progress, if the output is no terminal; default: no such lines");
   }
 };
 

@@ -25,8 +25,8 @@ inline std::vector<Field> model_options(const RunSettings& settings) {
   std::vector<Field> all = settings.model_fields();
   for (const char* const left_out : {"scale", "attn_dropout", "resid_dropout", "attention_bias", "norm_eps", "n_inner"})
     std::erase_if(all, [&](const Field& f) { return f.name == left_out; });
-  all.insert(all.begin(),
-             {"preset", preset, "the kind of model, sizes apart", "default|" + all_names(GPTConfig::presets(), "|")});
+  all.insert(all.begin(), {"preset", preset, "the kind of model, without its sizes",
+                           "default|" + all_names(GPTConfig::presets(), "|")});
   return all;
 }
 

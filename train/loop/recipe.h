@@ -34,10 +34,10 @@ struct Recipe {
   template <class V>
   void visit(V& v) {
     v("optimizer", optimizer, "the optimizer");
-    v("schedule", schedule, "the learning rate after the warm-up; wsd: stable, decaying at the end");
+    v("schedule", schedule, "how the learning rate changes after the warm-up; wsd: constant, and a decay at the end");
     v("max_iters", max_iters, "training steps", {.may_change = true});
     v("batch_size", batch_size, "sequences in a batch");
-    v("gradient_accumulation_steps", gradient_accumulation_steps, "batches in a step, one after the other");
+    v("gradient_accumulation_steps", gradient_accumulation_steps, "batches whose gradients are added for one step");
     v("learning_rate", learning_rate, "its peak");
     const bool ends = schedule != ScheduleKind::constant;
     v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak",
@@ -46,14 +46,15 @@ struct Recipe {
     v("lr_decay_iters", lr_decay_iters, "steps after which the learning rate has decayed to min_lr; default: max_iters",
       {.needs = ends ? "" : "schedules that come to an end"});
     const FieldUse averages{.needs = optimizer == OptimizerKind::sgd ? "optimizers that keep means of gradients" : ""};
-    v("beta1", beta1, "how much of the gradients' mean a step keeps", averages);
-    v("beta2", beta2, "how much of the mean of their squares it keeps", averages);
-    v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
+    v("beta1", beta1, "decay of the running mean of gradients", averages);
+    v("beta2", beta2, "decay of the running mean of squared gradients", averages);
+    v("weight_decay", weight_decay, "weight decay; adamw and muon decay only matrices");
     v("grad_clip", grad_clip, "largest gradient norm; 0: no clipping");
-    v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
+    v("ema_decay", ema_decay,
+      "decay of a running mean of the weights, which is evaluated in their place; 0: no such mean");
     v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end",
       {.may_change = true});
-    v("eval_iters", eval_iters, "batches that the evaluation's loss is the mean of");
+    v("eval_iters", eval_iters, "number of batches for the loss of an evaluation");
   }
 };
 

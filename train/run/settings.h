@@ -24,13 +24,14 @@ struct RunOptions {
   template <class V>
   void visit(V& v) {
     v("seed", seed, "seed of weights, batches and questions");
-    v("sequences", sequences, "questions to answer at the end; default: as many as the task's outcome is stated for",
+    v("sequences", sequences,
+      "number of questions that are asked at the end; default: the number of the task's stated outcome",
       {.may_change = true});
     v("samples", samples, "questions and answers to show with each evaluation", {.may_change = true});
     const FieldUse keeps{.may_change = true, .needs = folder.empty() ? "runs that are kept: give --out_dir" : ""};
     v("save_interval", save_interval, "steps between two checkpoints; 0: only at the end", keeps);
-    v("keep", keep, "how many of the newest checkpoints to keep, besides the best", keeps);
-    v("health", health, "steps between two measurements of all layers, for log and report; 0: none", keeps);
+    v("keep", keep, "number of newest checkpoints to keep, in addition to the best one", keeps);
+    v("health", health, "steps between two measurements of all layers, which go into log and report; 0: none", keeps);
   }
 };
 

@@ -24,15 +24,16 @@ struct TextOptions {
   template <class V>
   void visit(V& v) {
     v("text", text,
-      "a file to learn, any bytes, or nanoGPT's folder with train.bin; not given: a text that mote makes itself",
+      "the text to learn: a file of any bytes, or nanoGPT's folder with train.bin; without it mote makes a text",
       {.may_change = true});
-    v("val", val, "a file to hold out; not given: a tenth of the text", {.may_change = true});
+    v("val", val, "a text for the evaluation; without it a tenth of the text is held out", {.may_change = true});
     v("tokenizer", tokenizer,
-      "what a token is: char, byte, bpe (bytes that often come together), or the path of a vocabulary: a run, a folder "
-      "or file of Hugging Face's or nanoGPT's");
-    v("vocab_size", vocab_size, "with bpe, tokens at most; default: 512. Of a given vocabulary, rows of the model");
+      "char, byte, bpe (byte-pair encoding), or the path of a vocabulary: a run, or a folder or file of Hugging Face's "
+      "or nanoGPT's");
+    v("vocab_size", vocab_size,
+      "with bpe, the most tokens; default: 512. With a given vocabulary, the rows of the model's embedding");
     v("lines", lines, "every line is a document of its own");
-    v("separator", separator, "what stands between documents of several lines, such as <|endoftext|>");
+    v("separator", separator, "the text between two documents of several lines, such as <|endoftext|>");
     v("block_size", block_size, "the longest context, in tokens");
   }
   bool documents() const { return lines || !separator.empty(); }
