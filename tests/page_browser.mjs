@@ -1,12 +1,12 @@
-// The page in a real browser: node page_browser.mjs PAGE.html FOLDER GENERATE. Screenshots and files go to the folder. The
-// program `generate` reads what the page saved.
+// The page in a real browser: node page_browser.mjs PAGE.html FOLDER PROGRAMS. Screenshots and files go to FOLDER. PROGRAMS is
+// the folder of the programs: `generate` reads what the page saved, and the page reads what `train` and `export` made.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { check, withBrowser } from './webdriver.mjs';
 
 const page = `file://${resolve(process.argv[2])}`, folder = resolve(process.argv[3]);
-const generate = resolve(process.argv[4]);
+const program = (name, ...words) => execFileSync(resolve(process.argv[4], name), words, { encoding: 'utf8' });
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
@@ -111,7 +111,7 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, away,
   await click('#save');
   const saved = `${folder}/mote-copy-600.safetensors`;
   await until(() => existsSync(saved), 'nothing is saved', 20);
-  const said = execFileSync(generate, ['--run', saved, '--prompt', 'abcdefghij|', '--temperature', '0'], { encoding: 'utf8' });
+  const said = program('generate', '--run', saved, '--prompt', 'abcdefghij|', '--temperature', '0');
   check(said.includes('abcdefghij|abcdefghi'), `generate says ${said}`);
   await keys('#file', saved);
   await until(async () => (await text('description')).includes('mote-copy-600'), 'the file is not opened', 20);
@@ -119,6 +119,16 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, away,
   await click('#ask');
   await until(async () => (await text('answer')).startsWith('jihgfedcb'), 'the opened model does not copy', 20);
   await silent();
+
+  // A file in GPT-2's layout has no vocabulary. Its weights are shown, and a question is refused in a sentence.
+  program('train', '--preset', 'gpt2', '--n_head', '1', '--max_iters', '2', '--out_dir', `${folder}/run`);
+  program('export', `${folder}/run`, '--to', 'huggingface', `${folder}/gpt2`);
+  await keys('#file', `${folder}/gpt2/model.safetensors`);
+  await until(async () => (await text('most')).startsWith('The largest weight'), 'the weights of the file are not shown', 20);
+  await keys('#prompt', 'abc');
+  await click('#ask');
+  await until(async () => (await text('problem')).includes('no vocabulary'), 'a question without a vocabulary is no sentence');
+  check(await text('chart') === '', 'a file has the chart of another run');
 
   // A text is learned; one that is too large, a broken file and a learning rate beyond all are a sentence each.
   writeFileSync(`${folder}/song.txt`, 'row, row, row your boat, gently down the stream.\n'.repeat(200));

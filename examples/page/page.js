@@ -150,7 +150,7 @@ const showAbout = about => {
   state.head = [Math.min(state.head[0], about.layers - 1), Math.min(state.head[1], about.heads - 1)];
   if (about.description) by('description').textContent = about.description;
   by('parameters').textContent = about.parameters.toLocaleString('en');
-  by('samples').replaceChildren();
+  for (const id of ['samples', 'large', 'lens', 'best']) by(id).replaceChildren();
   by('right').textContent = by('loss').textContent = by('speed').textContent = '-';
   by('prompt').value = about.question ?? '';
   by('matrix').replaceChildren(...about.matrices.map(name => new Option(name, name)));
@@ -277,12 +277,12 @@ const lookAgain = async () => {
     again = true;
     return;
   }
-  if (!state.about || (state.about.max_iters === undefined && !by('prompt').value)) return;
+  if (!state.about) return;
   looking = true;
-  const request = {do: 'look', layer: state.head[0], head: state.head[1]};
-  if (state.about.max_iters === undefined) request.text = by('prompt').value;
-  const [told, chart] = [await askHere(request), await askHere({do: 'chart'})];
-  if (chart) by('chart').innerHTML = chart.svg;
+  const trains = state.about.max_iters !== undefined, request = {do: 'look', layer: state.head[0], head: state.head[1]};
+  if (!trains) request.text = by('prompt').value;
+  const chart = trains && await askHere({do: 'chart'}), told = (trains || request.text) && await askHere(request);
+  if (chart || !trains) by('chart').innerHTML = chart ? chart.svg : '';
   if (told) showLook(told);
   await showWeights();
   looking = false;
