@@ -145,15 +145,17 @@ std::string diagram_svg(const Diagram& diagram) {
   const double top = 20 + static_cast<double>(diagram.notes.size()) * line;
   std::ostringstream svg;
   svg.imbue(std::locale::classic());
-  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << std::ceil(std::max(layout.width + 40, 560.0))
-      << "\" height=\"" << std::ceil(top + layout.height) << "\" font-family=\"monospace\" font-size=\"12\">\n"
-      << "<style>text{white-space:pre}</style>\n<marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
-      << "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>\n"
-      << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"diagram\" width=\""
+      << std::ceil(std::max(layout.width + 40, 560.0)) << "\" height=\"" << std::ceil(top + layout.height)
+      << "\" font-family=\"monospace\" font-size=\"12\">\n"
+      << "<style>.diagram text{white-space:pre}@media(prefers-color-scheme:dark){.diagram .page{fill:#181e25}"
+      << ".diagram .ink{fill:#e4e9ef}}</style>\n<marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
+      << "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path class=\"ink\" d=\"M0 0L8 4L0 8z\"/></marker>\n"
+      << "<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   for (std::size_t i = 0; i < diagram.notes.size(); ++i)
-    svg << "<text x=\"20\" y=\"" << 22 + static_cast<double>(i) * line << "\">" << markup_text(diagram.notes[i])
-        << "</text>\n";
-  svg << "<g transform=\"translate(20," << top << ")\" fill=\"none\" stroke=\"#555555\">\n";
+    svg << "<text class=\"ink\" x=\"20\" y=\"" << 22 + static_cast<double>(i) * line << "\">"
+        << markup_text(diagram.notes[i]) << "</text>\n";
+  svg << "<g transform=\"translate(20," << top << ")\" fill=\"none\" stroke=\"#888888\">\n";
   for (const auto& course : layout.courses) {  // arrows to one box end side by side, in the order of their origins
     const Place& end = layout.places[course.back()];
     const auto comes_from = [&](const auto& c) { return std::pair(layout.places[c[c.size() - 2]].x, &c); };
