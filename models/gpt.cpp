@@ -96,7 +96,7 @@ Tensor GPT::forward(const IntArray& ids, const Mask& mask, GPTCache* cache) cons
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
   const Index T = (cache ? cache->length() : 0) + ids.shape()[1];
   check_in("GPT", T <= config.block_size || config.unbounded(), "the length T = ", T, " is above block_size ",
-           config.block_size);
+           config.block_size, cache ? ", with the tokens in the cache" : "");
   check_in("GPT", !cache || config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
   return lm_head(transformer(ids, mask, cache));
 }

@@ -61,7 +61,7 @@ struct SelfAttention : Layer<SelfAttention> {
     const Index start = cache ? cache->length() : 0;  // the position of x's first token
     check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
     check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "the length T = ", start + x.size(1),
-             " is above block_size ", block_size);
+             " is above block_size ", block_size, start > 0 ? ", with the tokens in the cache" : "");
     AttentionOptions how = options;
     how.mask = mask;
     how.dropout = attn_dropout.now();

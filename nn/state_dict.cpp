@@ -57,7 +57,7 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
 
 Array rows_of(const Array& x, Index rows, Index from) { return rows == 0 ? x : x.slice(0, from, from + rows); }
 
-/// Whether a rule has covered each row of each place. A place without rows counts as one row.
+/// For each row of each place, whether a rule has covered it. A place without rows counts as one row.
 struct NamedRows {
   std::vector<std::vector<bool>> rows;
 

@@ -1,4 +1,4 @@
-// Op, with which every op begins, and which records the op's backward rule.
+// Op, the object that the function of an op creates first. It records the op's backward rule.
 #pragma once
 
 #include <concepts>

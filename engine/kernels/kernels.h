@@ -154,8 +154,8 @@ struct Table {
   void (*attention_weights)(const AttentionBlock& b, real* w, real* maxima, real* sums);
   /// Computes the w of attention_weights again, from the maxima and sums that it stored.
   void (*attention_recompute_weights)(const AttentionBlock& b, real* w, const real* maxima, const real* sums);
-  /// d = the gradient of the dot products q_r . k_j. w are the attention weights. Their gradient is dy_r . v_j, times
-  /// the scaled dropout mask `dropout` if that is not null.
+  /// Computes d, the gradient of the dot products q_r . k_j, from the attention weights `w`. The gradient of the
+  /// weights is dy_r . v_j, times the scaled dropout mask `dropout` if that is not null.
   void (*attention_score_gradient)(const AttentionBlock& b, const RowProducts& dy_v, const real* dropout, const real* w,
                                    real* d);
   /// y_r = the sum of w x_j over the keys j that query r sees, in ascending j. If `add`, the sum is added to y_r.

@@ -271,7 +271,7 @@ inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
   Op op("repeat", x);
   const std::span<const Index> times = detail::plain(counts);
   const int rank = static_cast<int>(times.size());
-  check(rank >= x.dim(), "counts: ", rank, ", but x ", x.shape(), " needs one for each axis");
+  check(rank >= x.dim(), "counts given: ", rank, ", but x ", x.shape(), " needs ", x.dim(), ", one for each axis");
   Array y = x.array();
   while (y.rank() < rank) y = y.unsqueeze(0);
   const Shape from = y.shape();

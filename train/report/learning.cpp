@@ -23,7 +23,7 @@ struct Levels {
   explicit Levels(const std::string& text) {
     const std::size_t colon = text.find(':');
     check(colon != text.npos && colon > 0 && colon < 7 && text.find_first_not_of("0123456789") == colon,
-          "the weights of a head are damaged: they must begin with the number of keys and a colon");
+          "the weights of a head are damaged: they must begin with the number of keys and a colon, such as 20:");
     keys = std::stoi(text.substr(0, colon));
     rows.emplace_back();
     for (const char c : text.substr(colon + 1)) {

@@ -85,8 +85,8 @@ FieldValues in_its_words(const Recipe& r) {
 
 /// Returns the state of the run's AdamW in the form of torch.optim.AdamW's state_dict().
 TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe& r, const RunState& state) {
-  check_in("export", r.optimizer == OptimizerKind::adamw, "nanoGPT goes on with adamw alone, but this run trains with ",
-           r.optimizer);
+  check_in("export", r.optimizer == OptimizerKind::adamw,
+           "nanoGPT resumes only runs that train with adamw, but this run trains with ", r.optimizer);
   const double last = fit_options(r).schedule(std::max<Index>(state.steps - 1, 0));
   const AdamWOptions how{.lr = last, .betas = {r.beta1, r.beta2}};
   return torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names);

@@ -85,7 +85,8 @@ class DyckTask final : public AnswerTask {
   /// The fraction of questions that the most frequent answer gets right. Answers that close equally many brackets are
   /// equally frequent. So the fraction is the largest p(d) / n(d) of all d, where p(d) is the probability that d
   /// brackets are open at the end, and n(d) is the number of answers that close d brackets. For questions of more than
-  /// 10,000 brackets, the length 10,000 or 10,001 is used instead, because the fraction hardly changes.
+  /// 10,000 brackets it is computed for 10,000, or for 10,001 if their number is odd, because the fraction hardly
+  /// changes beyond.
   double commonest() const {
     const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
     const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));

@@ -50,7 +50,7 @@ TextTask::TextTask(const Options& o, const std::string& state) : Task("TextTask"
   tokenizer_ = tokenizer_from(kept.at("tokenizer").as_string());
   const bool same_kind = tokenizer_->kind() == o.kind().value_or(tokenizer_->kind());
   check_in("text", same_kind && (!o.documents() || tokenizer_->special(end_of_text) >= 0),
-           "the options tokenizer and lines ask for another tokenizer than the run began with");
+           "the option tokenizer or lines asks for another tokenizer than that of the run: leave both out");
 }
 
 Index TextTask::vocab_size() const {

@@ -75,7 +75,7 @@ class Tokenizer {
   /// Appends the ids of `text` to `ids`. The text has no special tokens. `start` is the position of `text` in the
   /// whole text, for error messages.
   virtual void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const = 0;
-  /// Adds the members that this kind of tokenizer needs to the JSON object of json_text(), which already has the
+  /// Adds to the JSON object of json_text() the members that this kind of tokenizer needs. The object already has the
   /// special tokens.
   virtual void describe(Json&) const {}
   /// The bytes of all tokens but special ones, by id.

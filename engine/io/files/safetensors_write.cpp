@@ -11,8 +11,8 @@
 namespace mote {
 namespace {
 
-/// Whether a comes before b in the reference implementation's order. Later DTypes come first, and tensors of the same
-/// DType are sorted by the bytes of their names.
+/// Whether a comes before b in the reference implementation's order. The order is by DType, from the last of the enum
+/// to the first. Tensors of the same DType are sorted by the bytes of their names.
 bool before(const NamedArray& a, const NamedArray& b) {
   const DType x = dtype_of(a.value), y = dtype_of(b.value);
   return x != y ? x > y : a.name < b.name;

@@ -21,8 +21,8 @@ struct ZipMember {
 using ZipMembers = std::map<std::string, ZipMember, std::less<>>;
 
 /// Reads the members of an archive, zip64 or not, by name. Each member lies within the source, and no two members
-/// overlap. Errors, in one sentence that begins with the source's name: a member that is compressed or encrypted, a
-/// name that occurs twice, offsets or sizes that do not fit, bytes after the end of the archive.
+/// overlap. Errors: a member that is compressed or encrypted, a name that occurs twice, offsets or sizes that do not
+/// fit, bytes after the end of the archive. A message begins with the source's name.
 ZipMembers read_zip(const ByteSource& source);
 
 /// Reads a whole member as an array of one axis, whose elements have type `type` in the file. Errors: those of

@@ -37,7 +37,7 @@ using Vec = decltype(sixteen<Reg>());
 /// is true.
 using Truths = Vec::Truths;
 
-/// 16 unsigned integers of the same width as real, with + - & | ^ == << k >> k.
+/// 16 unsigned integers of the same width as real. They have + - & | ^ ==, and << and >> by one count for all.
 using Bits = Vec::Bits;
 using UInt = Bits::UInt;
 
