@@ -197,6 +197,29 @@ await withBrowser('1400,1000', async ({ open, js, cdp, click, keys, until, away,
   check((await text('right')).startsWith('5000 of 5000'), `sorting ends with ${await text('right')}`);
   await silent();
 
+  // By keyboard alone: a model is trained, a head is chosen and taken out.
+  const press = async key => {
+    for (const type of ['keyDown', 'keyUp'])
+      await cdp('Input.dispatchKeyEvent', { type, key, windowsVirtualKeyCode: { Tab: 9, Enter: 13 }[key], text: key === 'Enter' ? '\r' : '' });
+  };
+  const pressOn = async (what, condition) => {
+    await until(async () => {
+      await press('Tab');
+      return js(`return document.activeElement.${condition}`);
+    }, `Tab does not reach ${what}`, 30);
+    await press('Enter');
+  };
+  await open('about:blank');
+  await open(page);
+  await until(async () => !await js('return document.getElementById("go").disabled'), 'the module does not come up', 30);
+  await pressOn('Train', 'id === "go"');
+  await until(async () => Number.parseInt(await text('step')) > 2, 'Enter does not train', 20);
+  await pressOn('a head', 'dataset.head === "1.2"');
+  await until(async () => await text('large-name') === 'layer 1, head 2', 'Enter does not choose a head');
+  await pressOn('Take it out', 'id === "take"');
+  await until(async () => await text('take') === 'Put it back', 'Enter does not take a head out');
+  await silent();
+
   // 400 pixels.
   await cdp('Emulation.setDeviceMetricsOverride', { width: 400, height: 800, deviceScaleFactor: 2, mobile: true });
   const width = await js('return document.documentElement.scrollWidth');
