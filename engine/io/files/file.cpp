@@ -57,9 +57,11 @@ bool detail::write_all(int file, const void* from, std::size_t bytes) {
 }
 
 void detail::fail_file(const char* what, const std::string& path, int error) {
+  const bool zero = path.find('\0') != std::string::npos;
   std::string shown = path;  // a NUL would end the error's text early
   for (std::size_t at; (at = shown.find('\0')) != std::string::npos;) shown.replace(at, 1, "\\0");
-  fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
+  fail_with(nullptr, "cannot ", what, " '", shown,
+            "': ", zero ? "a path cannot have a zero byte" : std::generic_category().message(error));
 }
 
 std::pair<std::string, std::string> detail::split_path(const std::string& path) {
