@@ -10,7 +10,7 @@
 // occurs.
 //
 //   The values a, b, c = a * b, d = c + a and e = c * d of lesson 1 have the numbers 0 to 4:
-//   backward_order({{}, {}, {0, 1}, {2, 0}, {2, 3}}, 4)  is  {4, 3, 2, 1, 0} or {4, 3, 2, 0, 1}
+//   backward_order({{}, {}, {0, 1}, {2, 0}, {2, 3}}, 4)  is  {4, 3, 2, 1, 0} or {4, 3, 2, 0, 1}.
 //
 // The numbers say nothing about the order, because in another computation value 0 may be computed from value 7.
 // Lesson 1 takes two steps. First collect() lists the values, and appends a value only after all its inputs are in the

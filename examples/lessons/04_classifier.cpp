@@ -68,9 +68,9 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [300, 3]; Tensor(y) makes a tensor of an Array
   // The score s_ij = sum_k h_ik W2_jk + b2_j has the slope h_ik with respect to W2_jk, the slope W2_jk with respect to
   // h_ik, and the slope 1 with respect to b2_j. By the chain rule each of these slopes is multiplied by ds_ij, and the
-  // products are added up. (For one score s = 2 w_1 + 3 w_2, from h = (2, 3), this gives dw = ds h = (2 ds, 3 ds) and
-  // dh = ds w.) So dh_ik = sum_j ds_ij W2_jk, which means that dh is the product ds W2. And dW2_jk = sum_i ds_ij h_ik
-  // sums over the first index of both factors, so dW2 is the product ds^T h.
+  // products are added up. Take one score s = 2 w_1 + 3 w_2, with h = (2, 3). Then dw = ds h = (2 ds, 3 ds), and
+  // dh = ds w. In general dh_ik = sum_j ds_ij W2_jk. This is the matrix product ds W2. And dW2_jk = sum_i ds_ij h_ik
+  // sums over the first index of both factors. So dW2 is the matrix product ds^T h.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
   const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu passes on gradients only where z > 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});

@@ -39,8 +39,8 @@ void adamw(Weight& x, real g, double lr, double t) {
   x.w -= real(lr / (1 - math::pow(beta1, t))) * x.mean / size;
 }
 bool as_mote = true;  // whether each step by hand equals the step of mote's optimizer
-/// Takes 200 steps from (a, b) = (1, 1) down the valley (a^2 + 100 b^2) / 2, both with `rule`, one of the functions
-/// above, and with mote's optimizer `theirs`. Returns (a, b) after each step.
+/// Takes 200 steps from (a, b) = (1, 1) down the valley (a^2 + 100 b^2) / 2. Steps are taken with `rule`, one of the
+/// functions above, and with mote's optimizer `theirs`. Returns (a, b) after each step.
 std::vector<std::pair<double, double>> walk(const char* name, auto rule, Optimizer&& theirs) {
   Weight a, b;
   const Parameter w = theirs.parameters()[0];

@@ -35,12 +35,12 @@ struct DataLoaderOptions {
 ///     begin()                 draws random_int64, shuffled or not (PyTorch's base seed for its workers)
 ///     the first batch         with shuffle: draws random_int64 again. The number seeds a new Generator, whose
 ///                             randperm(n) is the order. The loop draws this number when it reads the first batch.
-///                             So numbers that the caller draws after begin() are drawn earlier, as between
-///                             iter(loader) and next() in PyTorch
+///                             So numbers that the caller draws between begin() and that batch come earlier.
+///                             PyTorch does the same between iter(loader) and next().
 ///     with .generator = g     g takes the place of `random` and of the new Generator, so g.randperm(n) is the order.
 ///                             When the rows run out, another g.randperm(n) is drawn, as in PyTorch 1.13 and 2. It is
 ///                             drawn with the last batch if that is short, otherwise at the end of the loop. A loop
-///                             that ends earlier by break does not draw it
+///                             that ends earlier by break does not draw it.
 ///
 ///     with .replacement       as with shuffle, but instead of randperm(n) the new Generator, or g, draws 32 rows at a
 ///                             time by randint

@@ -15,8 +15,8 @@ constexpr Index found = 0, said = V, symbol = 2 * V, place = 3 * V;
 
 /// Writes the weights of head i, counted over all layers. The head attends to the position `back` positions earlier,
 /// and a larger `sharp` gives this position a larger attention weight. The head reads a symbol s from the part of the
-/// vector that begins at column `from`, and adds `loud` to the column of symbol (s + shift) % V in the part that
-/// begins at column `to`.
+/// vector that begins at column `from`. It writes to the part that begins at column `to`. There it adds `loud` to the
+/// column of symbol (s + shift) % V.
 inline void write(const GPT& model, Index i, Index back, double sharp, Index from, Index to, Index shift, double loud) {
   const Index C = model.config.n_embd, H = model.config.n_head, own = i % H * (C / H);
   const SelfAttention& attn = model.transformer.h[i / H].attn;
