@@ -14,7 +14,8 @@ constexpr real infinity = std::numeric_limits<real>::infinity();
 
 TokenChooser::TokenChooser(const GenerateOptions& options, const Generator& random, Index vocabulary)
     : options_(options), random_(random), p_(static_cast<std::size_t>(vocabulary)) {
-  // A temperature above the largest `real` would become infinity, and -infinity / infinity is NaN.
+  // Converted to `real` (float), a larger temperature would become infinity. A logit of -infinity divided by it would
+  // be NaN.
   options_.temperature = std::min(options.temperature, static_cast<double>(std::numeric_limits<real>::max()));
 }
 
@@ -37,7 +38,7 @@ Index TokenChooser::operator()(const real* logits, real largest) {
     keep_top_k(logits);
     logits = p;
   }
-  t.sub(logits, 1, &largest, 0, p, V);  // so that dividing by a low temperature cannot overflow
+  t.sub(logits, 1, &largest, 0, p, V);  // the largest logit becomes 0, so dividing by a low temperature cannot overflow
   if (temperature != 1) t.div(p, 1, &temperature, 0, p, V);
   t.softmax(p, nullptr, p, nullptr, V);
   if (options_.top_p < 1) keep_top_p();
@@ -45,7 +46,7 @@ Index TokenChooser::operator()(const real* logits, real largest) {
   return draw_one(p_, random_);
 }
 
-/// Sets p_ of each token to its logit if that is at least as large as the k-th largest logit, otherwise to -infinity.
+/// Sets p_ to the logits, but to -infinity where a logit is below the k-th largest logit.
 void TokenChooser::keep_top_k(const real* logits) {
   const Index V = static_cast<Index>(p_.size());
   rank_first(logits, V, options_.top_k, ranked_);
@@ -53,10 +54,10 @@ void TokenChooser::keep_top_k(const real* logits) {
   for (Index i = 0; i < V; ++i) p_[static_cast<std::size_t>(i)] = logits[i] < least ? -infinity : logits[i];
 }
 
-/// Keeps the fewest likeliest tokens whose probabilities together reach top_p, and sets all other probabilities to 0.
-/// Of two tokens with the same probability, the one with the lower id counts as likelier. Tokens that are certainly not
-/// kept are dropped before the sort. Their probabilities are so small that the others reach top_p without them,
-/// rounding included.
+/// Keeps the smallest set of likeliest tokens whose probabilities sum to at least top_p, and sets all other
+/// probabilities to 0. Of two tokens with the same probability, the one with the lower id counts as likelier. Very
+/// small probabilities are set to 0 before the sort, so that few tokens are sorted. All other probabilities then still
+/// sum to more than top_p, even with rounding errors.
 void TokenChooser::keep_top_p() {
   double total = 0;
   for (const real x : p_) total += static_cast<double>(x);
@@ -80,7 +81,7 @@ void TokenChooser::keep_top_p() {
   }
 }
 
-/// Sets all probabilities to 0 that are below min_p times the largest.
+/// Sets every probability below min_p times the largest probability to 0.
 void TokenChooser::keep_min_p() {
   const real top = kernels::table().max(p_.data(), static_cast<Index>(p_.size()));
   const real least = static_cast<real>(options_.min_p) * top;

@@ -15,8 +15,8 @@ class TokenChooser {
   /// The largest of a row of logits [V]. `position` is for the error message. Errors: a logit that is NaN or infinity;
   /// a row with nothing but -infinity.
   real largest(const real* logits, Index position) const;
-  /// Chooses a token from a row of logits [V] whose largest is `largest`. Draws 2 V words of the random stream, or
-  /// none if the temperature is 0.
+  /// Chooses a token from a row of logits [V] whose largest logit is `largest`. Takes 2 V 32-bit words from the random
+  /// stream, as torch.multinomial does, or none if the temperature is 0.
   Index operator()(const real* logits, real largest);
 
  private:

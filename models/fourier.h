@@ -13,10 +13,10 @@
 
 namespace mote {
 
-/// The discrete Fourier basis of an odd p, with orthonormal rows, [p, p]. Row 0 is constant. Rows 2 k - 1 and 2 k
-/// belong to the frequency k = 1 .. (p - 1) / 2. Element j of row 2 k - 1 is sqrt(2/p) cos(2 pi k j / p), and that of
-/// row 2 k is sqrt(2/p) sin(2 pi k j / p). matmul(fourier_basis(p), x) gives the coefficients of x [p, N]. The
-/// transpose of the basis turns the coefficients back into x. Errors: p even or below 3.
+/// The discrete Fourier basis over the numbers 0 .. p - 1 for an odd p, [p, p], with orthonormal rows. Row 0 is
+/// constant. Rows 2 k - 1 and 2 k belong to the frequency k = 1 .. (p - 1) / 2. Element j of row 2 k - 1 is sqrt(2/p)
+/// cos(2 pi k j / p), and element j of row 2 k is sqrt(2/p) sin(2 pi k j / p). matmul(fourier_basis(p), x) gives the
+/// coefficients of x [p, N]. The transpose of the basis turns the coefficients back into x. Errors: p even or below 3.
 inline Tensor fourier_basis(Integer p) {
   check_in("fourier_basis", p >= 3 && p % 2 == 1, "p ", p, " must be odd and at least 3");
   Array basis = Array::full({p, p}, static_cast<real>(1 / std::sqrt(static_cast<double>(p))));

@@ -28,8 +28,8 @@ void check_options(const GPTConfig& c, const IntArray& ids, Index count, const G
            " must be at most ", std::numeric_limits<Index>::max() - ids.shape()[1]);
 }
 
-/// Rows whose prompts have the same length. They run as a batch of their own without padding. So each row computes the
-/// same as it would alone, whatever the kind of positions.
+/// Rows of the batch whose prompts have the same length. They run as a batch of their own without padding. So each row
+/// gives the same result as it would alone, with every kind of position embedding.
 struct Group {
   Index padding;
   std::vector<Index> rows;
@@ -63,7 +63,7 @@ class Texts {
     const Index T = ids.shape()[1];
     for (const Index* row = ids.data(); row < ids.data() + ids.numel(); row += T) rows_.emplace_back(row, row + T);
   }
-  /// The tokens of some rows, from index `first` to the last: [rows, tokens].
+  /// The tokens of the rows `rows`, from index `first` to the end: [rows, tokens].
   IntArray from(Index first, const std::vector<Index>& rows) const {
     const auto row = [&](Index b) -> const std::vector<Index>& { return rows_[static_cast<std::size_t>(b)]; };
     IntArray ids = IntArray::empty({static_cast<Index>(rows.size()), std::ssize(row(rows[0])) - first});
@@ -96,14 +96,14 @@ Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, 
   IntArray next = texts.from(first, g.rows);
   const Index filler = options.filler(), T = next.shape()[1];
   Index* row = next.mutate();
-  // A finished row may hold a filler that is not in the vocabulary. Any id may replace it, because the logits of
-  // finished rows are not used.
+  // A finished row is filled with an id that may be outside the vocabulary. Such an id is replaced before the forward
+  // pass. Any id may replace it, because the logits of finished rows are not used.
   for (const Index b : g.rows) {
     if (filler >= c.vocab_size && finished[static_cast<std::size_t>(b)])
       std::replace(row, row + T, filler, options.stop_token);
     row += T;
   }
-  const detail::OpenLayer call(model);  // computes what model(next) would, but only the last token's logits
+  const detail::OpenLayer call(model);  // as model(next) does; lm_head runs only on each row's last token
   const Tensor x = model.transformer(next, Mask(), cached ? &g.cache : nullptr);
   return model.lm_head(slice(x, 1, x.size(1) - 1, x.size(1))).array().contiguous();
 }
@@ -118,11 +118,11 @@ IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
   return ids;
 }
 
-/// Returns where the next piece of T ids ends, if the first `from` ids are in the cache. A piece is half of the other
-/// ids, rounded up.
+/// The cache is tested by feeding T ids to it in pieces. Returns where the piece that starts at id `from` ends. Each
+/// piece is half of the remaining ids, rounded up.
 Index cached_piece_end(Index from, Index T) { return from + (T - from + 1) / 2; }
 
-/// Returns the input of lm_head for ids [1, T] that go through a cache piece by piece.
+/// Feeds ids [1, T] to the model with a cache, piece by piece. Returns the input of lm_head, [1, T, C].
 Tensor in_pieces(const GPT& model, const IntArray& ids) {
   const Index T = ids.shape()[1];
   GPTCache cache = model.cache();
@@ -154,14 +154,14 @@ struct LayerResults : Observer {
 };
 
 /// Names the first layer whose results [1, T, ...] differ with a cache and without, as in "; transformer.h.0.mlp
-/// differs first". Returns "" if no results differ, or if the layers of both passes do not correspond.
+/// differs first". Returns "" if no results differ, or if the two passes did not run the same layers.
 std::string where_it_differs(const GPT& model, const IntArray& ids) {
   const auto results = [](auto&& pass) {
     LayerResults seen;
     try {
       static_cast<void>(pass());
     } catch (const Error&) {
-      // the results from before the error are enough
+      // After an error, the results of the layers that ran before it are compared.
     }
     return seen.all;
   };
@@ -186,8 +186,8 @@ std::string where_it_differs(const GPT& model, const IntArray& ids) {
 }
 
 /// Compares the model's results with a cache and without, bit by bit. In a pass with a cache, a layer that looks at
-/// other tokens but has no cache of its own sees only the new tokens. Nothing but this comparison would show that
-/// mistake. Observers do not see these passes. Errors: a difference.
+/// other tokens but has no cache of its own sees only the new tokens. Only this comparison finds that mistake.
+/// Observers do not see the two passes. Errors: the results differ.
 void compare_cache(const GPT& model, const IntArray& ids) {
   const char* const advice =
       ". A layer that looks at other positions needs a cache of its own; without one, generate with {.use_cache = "

@@ -35,7 +35,8 @@ Tensor GPT::Transformer::embed(const IntArray& ids, Integer start) const {
   const Index T = ids.shape()[1];
   if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
   if (!waves) return drop(token);
-  // The waves have amplitude 1. Beside them, token vectors from N(0, 0.02) would hardly matter without this factor.
+  // The waves have amplitude 1, and token vectors are drawn from N(0, 0.02). Without the factor sqrt(C), token vectors
+  // would hardly matter in the sum.
   const Tensor scaled = token * std::sqrt(static_cast<real>(token.size(2)));
   return drop(scaled + (*waves)(T, start));
 }
@@ -54,7 +55,7 @@ Tensor GPT::Transformer::forward(const IntArray& ids, const Mask& mask, GPTCache
     for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, mask, cache ? &cache->layers[i] : nullptr);
     return ln_f ? (*ln_f)(x) : x;
   } catch (...) {
-    if (cache)  // some of its layers may already have the new tokens
+    if (cache)  // removes the new tokens from the layers of the cache that already have them
       for (KeyValueCache& layer : cache->layers)
         if (layer.length() > before) layer.truncate(before);
     throw;
@@ -71,8 +72,9 @@ void GPT::Transformer::visit(Visitor& v) {
 }
 
 // The layers are built without drawing weights. Then every matrix is drawn by its name, with nanoGPT's distributions.
-// With Init::twice() the layers draw as well, and matrices are drawn as often as in nanoGPT. nanoGPT draws a tied
-// matrix under both of its names, and draws a matrix that feeds the residual sum once more.
+// With Init::twice() the layers draw as well, and each matrix is drawn as often as in nanoGPT, so that the random
+// numbers agree. nanoGPT draws a tied matrix under both of its names, and draws a matrix that feeds the residual sum
+// once more.
 GPT::GPT(const GPTConfig& c, const Init& init)
     : config(checked(c)), transformer(c, init.of_layers()), lm_head(c.n_embd, c.vocab_size, init.of_layers(), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;

@@ -14,12 +14,12 @@ namespace mote {
 /// How generate() chooses the next token: top_k, then temperature, then top_p, then min_p.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest token (greedy), of equal ones the first
-  Index top_k = 0;         ///< only the k likeliest tokens, and ties with the last of them; 0: all
-  double top_p = 1;        ///< only the fewest likeliest tokens whose probabilities together reach p; 1: all
+  Index top_k = 0;         ///< only the k likeliest tokens, and tokens as likely as the k-th; 0: all
+  double top_p = 1;        ///< only the likeliest tokens, as few as have a total probability of top_p; 1: all
   double min_p = 0;        ///< only tokens at least min_p times as likely as the likeliest one; 0: all
   Index stop_token = -1;   ///< a row that generates this id is finished; -1: none
   Index pad_token = -1;    ///< the id that fills the left of shorter prompts, see pad_left(); -1: none
-  bool use_cache = true;   ///< false recomputes every context: the same bits, slower
+  bool use_cache = true;   ///< false: recomputes the whole context for each token, with the same result
   /// Called after every step with the newest token of each row, [B]. Return false to stop. A finished row repeats
   /// pad_token, or stop_token if there is no pad_token, until all rows are finished.
   std::function<bool(const IntArray& newest)> on_token = {};
@@ -100,25 +100,27 @@ struct GPT : Layer<GPT> {
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. For the mask see forward().
   Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}, Real label_smoothing = 0) const;
   /// The log probability of each token but the first, given all tokens before it: log p(ids[t + 1] | ids[0 .. t]). ids
-  /// [B, T] -> [B, T - 1]. Gradients flow through the result. Its negative mean equals, in every bit, the loss of
-  /// predicting each next token. Call eval() first, otherwise dropout takes part. Errors: those of forward() for all
-  /// ids but the last.
+  /// [B, T] -> [B, T - 1]. Gradients flow through the result. The negative mean of the result equals, in every bit, the
+  /// loss of predicting each next token. Call eval() first, otherwise dropout takes part. Errors: those of forward()
+  /// for all ids but the last.
   Tensor log_probabilities(const IntArray& ids) const;
 
   /// Generates `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size
-  /// tokens, or all tokens if the config is unbounded(). Samples by multinomial(), which draws 2 B V words of the
-  /// random stream for each step. So the same weights and seed give the same tokens as nanoGPT's generate(). With a
-  /// stop token, a finished row repeats that token, and generation ends when all rows are finished.
+  /// tokens, or all tokens if the config is unbounded(). Samples by multinomial(), which takes as many numbers from the
+  /// random stream as torch.multinomial: 2 B V 32-bit words for each step. So the same weights and seed give the same
+  /// tokens as nanoGPT's generate(). A row that has generated the stop token is finished, and is filled with pad_token,
+  /// or with the stop token if there is no pad_token. Generation ends when all rows are finished.
   ///
   /// Rows that begin with options.pad_token are shorter prompts. No token attends to the padding, and positions count
-  /// from the first id after it. So a row's logits are those of its prompt alone, in every bit. Rows of the same length
-  /// run as one batch.
+  /// from the first id after it. So a row's logits are those of its prompt alone, in every bit. Prompts of the same
+  /// length run as one batch.
   ///
   /// Each call makes a packed copy of the weights, which takes as much memory as the weights. Around many short calls,
-  /// make one PackedWeights yourself. Before the call uses a cache, it runs one row with a cache and without. A
-  /// difference between the results is an error, because a layer of your own then looks at other positions but has no
-  /// cache. The call runs without gradients and in evaluation mode. Afterwards every module is back in its mode.
-  /// Several threads may generate with one model, each with a Generator of its own, while no thread trains the model.
+  /// make one PackedWeights yourself, so that the weights are packed only once. Before the call uses a cache, it runs
+  /// one row with a cache and without. If the results differ, a layer of your own looks at other positions but has no
+  /// cache, and the call throws an error. The call runs without gradients and in evaluation mode. Afterwards every
+  /// module has its earlier mode again. Several threads may generate with one model, each with a Generator of its own,
+  /// while no thread trains the model.
   ///
   /// Errors: an empty prompt; a count below 0; a temperature below 0 or not finite; top_p outside (0, 1]; min_p
   /// outside [0, 1]; a stop token outside [0, V); a row of nothing but padding; logits that are NaN or infinity. A

@@ -109,10 +109,10 @@ struct GPTConfig {
   TransformerBlockOptions block_options() const;
 };
 
-/// The config of a GPT that the fields of a Recipe describe. If a field "preset" is among them, the config starts as
-/// that preset, wherever the field stands. The other fields are then set one by one. If no field sets n_kv_head, and
-/// that of the preset does not divide n_head, n_kv_head becomes 0. Errors: a field that a GPT does not have, a text
-/// that is no value of its field.
+/// The config of a GPT, made from fields as text, such as those of a Recipe (train/loop/recipe.h). The field "preset"
+/// is set first, wherever it stands in the list, and the other fields then change the preset. If no field sets
+/// n_kv_head, and the preset's n_kv_head does not divide n_head, n_kv_head becomes 0. Errors: a field that a GPT does
+/// not have, a text that is no value of its field.
 GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer block_size);
 
 }  // namespace mote

@@ -42,8 +42,8 @@ struct Entries {
   void put(const char* name, Json value) {
     if (!from) written.push_back({name, std::move(value)});
   }
-  /// Reads or writes x, a whole number of at least 1. If the entry is not `needed`, it may be missing or null, and x
-  /// then stays as it is. An x of 0 that is not needed is written as null.
+  /// Reads or writes x, a whole number of at least 1. If the entry is not `needed`, it may be missing or null when
+  /// read, and x then stays as it is. When written, an entry that is not `needed` is null if x is 0.
   void count(const char* name, Index& x, bool needed = true) {
     put(name, needed || x != 0 ? Json(x) : Json());
     if (!from || (!needed && !given(name))) return;
@@ -56,7 +56,7 @@ struct Entries {
     if (from && !(x >= 0 && x <= most))
       from->at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
   }
-  /// Reads or writes `own`, the dropout rate of one part. `own` is set only if the rate differs from the model's
+  /// Reads or writes `own`, a dropout rate such as attn_pdrop. `own` is set only if the rate differs from the model's
   /// dropout.
   void rate(const char* name, std::optional<double>& own, const GPTConfig& model, double otherwise) {
     double p = own.value_or(otherwise);
@@ -74,7 +74,8 @@ struct Entries {
       from->at(name).fail("must be " + text_of(only) + ": mote's GPT does nothing else");
   }
   void only(const char* name, const Json& value) { put(name, value), require(name, value); }
-  /// Reads or writes five sizes of GPTConfig. `names` has their names in the order of `all`.
+  /// Reads or writes block_size, vocab_size, n_layer, n_head and n_embd. `names` are the names of their entries in
+  /// config.json, in this order.
   void sizes(GPTConfig& c, const std::array<const char*, 5>& names) {
     Index* const all[] = {&c.block_size, &c.vocab_size, &c.n_layer, &c.n_head, &c.n_embd};
     for (std::size_t i = 0; i < 5; ++i) count(names[i], *all[i]);
@@ -144,7 +145,8 @@ void llama_entries(Entries& e, GPTConfig& c) {
 }
 
 void all_entries(Entries& e, GPTConfig& c, bool llama) {
-  // A missing id would default to GPT-2's 50256, so a model without this token has to write null.
+  // If bos_token_id or eos_token_id is missing, transformers takes GPT-2's 50256. So a model without this token must
+  // write null.
   const Json end = !llama && c.vocab_size > 50256 ? Json(50256) : Json();
   for (const char* const name : {"bos_token_id", "eos_token_id"}) e.put(name, end);
   e.put("architectures", Json::array({llama ? "LlamaForCausalLM" : "GPT2LMHeadModel"}));
@@ -154,13 +156,15 @@ void all_entries(Entries& e, GPTConfig& c, bool llama) {
   c.tie_weights = e.flag("tie_word_embeddings", c.tie_weights);
 }
 
-/// Whether a model is nearer to Llama than to GPT-2.
+/// Whether the model has at least two of these features of Llama: rotary positions, RMSNorm, SwiGLU. Then it is written
+/// as a Llama, otherwise as a GPT-2.
 bool like_llama(const GPTConfig& c) {
   const bool norm = c.block.norm == NormKind::rms_norm, gated = c.block.activation == Activation::swiglu;
   return (c.position == Position::rotary) + norm + gated >= 2;
 }
 
-/// The config with all defaults filled in, so that two configs can be compared. A rotary_base without effect is reset.
+/// The config with all defaults filled in, so that two configs can be compared. Without rotary positions, rotary_base
+/// has no effect and is reset to its default.
 GPTConfig filled_in(GPTConfig c) {
   c.block = c.block_options().resolved(c.n_embd);
   TransformerBlockOptions& b = c.block;
@@ -171,8 +175,8 @@ GPTConfig filled_in(GPTConfig c) {
 
 Index llmc_padded(Index vocab_size) { return (vocab_size + 127) / 128 * 128; }
 
-/// Checks that another library can express a model. `back` is the config that reading the written model would give.
-/// Errors: settings that differ; all of them are named.
+/// Checks that another library can express the model of `config`. `back` is the config that reading the written model
+/// would give. Errors: settings that differ. The message names all of them.
 void require_same(const char* who, const char* library, const GPTConfig& config, const GPTConfig& back) {
   const std::vector<Field> there = fields(filled_in(back)), here = fields(filled_in(config));
   std::string differences;
@@ -196,8 +200,8 @@ struct Weights {
   }
 };
 
-/// Reads the weights from model.safetensors, or from pytorch_model.bin if only that is there. Either may be split into
-/// several files, whose names stand in an .index.json.
+/// Reads the weights from model.safetensors, or from pytorch_model.bin if there is no safetensors file. The weights may
+/// be split into several files, whose names stand in model.safetensors.index.json or pytorch_model.bin.index.json.
 Weights weights_of(const std::string& folder) {
   const auto inside = [&](const std::string& name) { return folder + "/" + name; };
   const auto there = [&](const std::string& name) {

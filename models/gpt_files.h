@@ -20,14 +20,14 @@ GPT load_huggingface(const std::string& folder, const Generator& random = Genera
 /// model without biases is written with biases of 0. Errors: those of huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
 
-/// The text of Hugging Face's config.json for a model. It is that of a Llama if the model has at least two of rotary
-/// positions, RMSNorm and SwiGLU, otherwise that of a GPT-2. Errors: a model with settings that Llama (or GPT-2) does
-/// not have; the message names all of them.
+/// The text of Hugging Face's config.json for a model. It describes a Llama if the model has at least two of rotary
+/// positions, RMSNorm and SwiGLU, otherwise a GPT-2. Errors: a model with settings that Llama (or GPT-2) does not have;
+/// the message names all of them.
 std::string huggingface_config(const GPTConfig& config);
-/// The config that the text of a config.json describes. Entries that are missing have the defaults of transformers.
-/// For GPT-2 these are dropout 0.1 (resid_pdrop, embd_pdrop, attn_pdrop), gelu_new, and an n_inner of 4 n_embd. For
-/// Llama they are rms_norm_eps 1e-6, rope_theta 10000, as many heads of keys and values as of queries, and untied
-/// weights. Entries that a GPT does not have are skipped. Error messages begin with `what`. Errors: a size that is
+/// The config that the text of a config.json describes. Entries that are missing have the defaults of transformers. For
+/// GPT-2 these are dropout 0.1 (resid_pdrop, embd_pdrop, attn_pdrop), gelu_new, and an n_inner of 4 n_embd. For Llama
+/// they are rms_norm_eps 1e-6, rope_theta 10000, as many heads of keys and values as of queries, and untied weights.
+/// Entries that a GPT does not have are skipped. `what` names the text in error messages. Errors: a size that is
 /// missing or below 1, a model_type that is neither gpt2 nor llama, an activation or a kind of attention that mote's
 /// GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");

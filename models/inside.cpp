@@ -16,7 +16,7 @@ std::map<std::string, Tensor> weights_of(const GPT& model) {
   return all;
 }
 
-/// Returns the weight of this name and shape. The result is not defined if there is none.
+/// Returns the weight of this name and shape, or an undefined Tensor if there is no such weight.
 Tensor weight(const std::map<std::string, Tensor>& weights, const std::string& name, const Shape& shape) {
   const auto found = weights.find(name);
   return found != weights.end() && found->second.shape() == shape ? found->second : Tensor();
@@ -24,7 +24,9 @@ Tensor weight(const std::map<std::string, Tensor>& weights, const std::string& n
 
 /// The projections of one attention layer, found by nanoGPT's names.
 struct Projections {
-  Tensor reads, writes;  ///< c_attn.weight: queries | keys | values, [(H + 2 Hkv) d, C]; c_proj.weight, [C, H d]
+  /// `reads` is c_attn.weight, [(H + 2 Hkv) d, C], with the rows queries | keys | values. `writes` is c_proj.weight,
+  /// [C, H d]. d is the width of a head.
+  Tensor reads, writes;
   Index heads, shared, d;
 
   Projections(const GPT& model, Index layer, Index head) {
@@ -51,8 +53,9 @@ struct Projections {
   Tensor write(Index head) const { return slice(writes, 1, head * d, (head + 1) * d); }
 };
 
-/// The gradient of u norm(x) with respect to x, where the norm's scale is held fixed at 1. It is u times the gain. If
-/// the norm subtracts the mean, as LayerNorm does, the mean of this product is subtracted as well.
+/// The gradient of the dot product of u and norm(x) with respect to x, where the norm's factor 1 / sqrt(variance + eps)
+/// is replaced by 1. It is u times the norm's weight. If the norm subtracts the mean, as LayerNorm does, the mean of
+/// this product is subtracted as well.
 Tensor through_norm(const GPTConfig& c, const Tensor& gain, const Tensor& u) {
   const Tensor g = u * gain;
   return c.block.norm == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
@@ -66,8 +69,8 @@ void check_still(const char* who, const GPT& model) {
   }
 }
 
-/// Records the results of the heads of each attention layer before the output projection, [B, H, T, d], under names
-/// such as "transformer.h.0.attn heads". An attention layer that does not show its heads is left out.
+/// Records what each head gives to the output projection, [B, H, T, d], under names such as "transformer.h.0.attn
+/// heads". An attention layer of your own that does not show its heads to observers is left out.
 struct ShownHeads : Observer {
   std::map<std::string, Tensor> shown;
   ShownHeads() { watch(); }
@@ -203,7 +206,7 @@ Tensor Decomposition::lens() const {
   return linear(centred ? layer_norm(x, gain, bias, eps) : rms_norm(x, gain, eps), weights_.at("lm_head.weight"));
 }
 
-double FactoredMatrix::norm() const {  // |L R|^2 is the trace of (L^T L) (R R^T)
+double FactoredMatrix::norm() const {  // with L = left and R = right, |L R|^2 is the trace of (L^T L) (R R^T)
   const NoGrad no_grad;
   return std::sqrt(
       static_cast<double>(sum(matmul(transpose(left, 0, 1), left) * matmul(right, transpose(right, 0, 1))).item()));

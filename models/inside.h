@@ -29,14 +29,14 @@ class Decomposition {
   Decomposition(const GPT& model, const IntArray& ids);
 
   Tensor logits;               ///< [B, T, V]: the model's logits
-  std::vector<Tensor> before;  ///< [B, T, C]: the stream before each block, and after the last block
-  std::vector<Tensor> middle;  ///< [B, T, C]: the stream in each block, between attention and feed-forward network
+  std::vector<Tensor> before;  ///< [B, T, C]: the residual stream before each block, and after the last
+  std::vector<Tensor> middle;  ///< [B, T, C]: the residual stream in each block, after attention
 
   struct Part {
     std::string name;  ///< "token", "position", "0 head 1", "0 bias" of the heads' projection, "0 mlp", ...
     Tensor value;
   };
-  /// The parts whose sum is the stream after the last block, each [B, T, C].
+  /// The parts that sum to the residual stream after the last block, each [B, T, C].
   std::vector<Part> parts() const;
   /// Returns how much each part adds to the logit of `token` at every position, [B, T]. If `less` is given, the shares
   /// are those of the logit of `token` minus the logit of `less`. `token` and `less` are ids that broadcast to [B, T].
@@ -55,7 +55,8 @@ class Decomposition {
   Tensor lens() const;
 
  private:
-  /// The gradient of the logit in shares() with respect to the stream, with the norm's scale held fixed: [B, T, C].
+  /// The gradient of the logit of `token`, or of its difference to the logit of `less`, with respect to the residual
+  /// stream: [B, T, C]. The scale of the last norm is held fixed.
   Tensor direction(const IntArray& token, const IntArray& less) const;
   Tensor unembedding(const IntArray& token, const IntArray& less) const;
   void check_sums() const;
@@ -83,26 +84,27 @@ FactoredMatrix ov(const GPT& model, Integer layer, Integer head);
 /// rotation and scale are left out.
 FactoredMatrix qk(const GPT& model, Integer layer, Integer head);
 /// The share of tokens whose own logit grows the most when a head attends to them. `written` is ov() of a head, or the
-/// sum of ov() of several heads. The vector of each token goes through the block's norm, `written`, the gain of the
-/// last norm, and lm_head. Source: Elhage et al. 2021; top-1 as in ARENA.
+/// sum of ov() of several heads. The vector of each token goes through the block's norm, `written`, the weight of the
+/// last norm, and lm_head. Sources: Elhage et al. 2021; the top-1 share as in the course ARENA.
 double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written);
-/// The composition score |a b| / (|a| |b|), which says how much of what an earlier head writes a later head reads. a
-/// is ov() of the earlier head. For the later head's keys, b is the transposed qk(). For its queries, b is qk(). For
-/// its values, b is ov(). Random matrices have a score of about 1 / sqrt(C). Source: Elhage et al. 2021.
+/// The composition score |a b| / (|a| |b|), which says how much a later head reads of what an earlier head writes. a is
+/// ov() of the earlier head. b is a matrix of the later head: qk() for its queries, the transposed qk() for its keys,
+/// and ov() for its values. Random matrices have a score of about 1 / sqrt(C). Source: Elhage et al. 2021.
 double composition(const FactoredMatrix& a, const FactoredMatrix& b);
 /// The transpose of a matrix, kept as factors.
 FactoredMatrix transposed(const FactoredMatrix& a);
 
-/// A function that measures how well a model does: logits [B, T, V] -> one number, [].
+/// A function that measures how well a model does: logits [B, T, V] -> one number, a Tensor of rank 0.
 using Metric = std::function<Tensor(const Tensor& logits)>;
-/// Returns a table of activation patching, with a row for each layer and a column for each place. An entry is the
-/// metric of model(ids) if one value inside the model is replaced by that of model(other). All entries are computed in
-/// one batched pass. Scopes around the call see that pass. `value` is the part of the value's name behind the block's
-/// name. "" is the result of the block. ".attn", ".mlp" or the name of another layer inside is the result of that
-/// layer. Such a value is replaced at one position at a time, so the table is [n_layer, T]. ".attn heads" is the result
-/// of one head, which is replaced at all positions, so the table is [n_layer, H]. ids and other are [B, T]. If `other`
-/// is not defined, the value is replaced by 0. attention_text() and attention_svg() show the table. Errors: ids and
-/// `other` of different shapes, or empty; another text as `value`; dropout that is on; those of Change.
+/// Returns a table of activation patching, with a row for each layer and a column for each position or head. An entry
+/// is the metric of model(ids) if one value inside the model is replaced by its value in model(other). `value` says
+/// which value of each block is replaced. "" is the result of the block. ".attn", ".mlp" or the name of another layer
+/// inside the block is the result of this layer. These values are replaced at one position at a time, so the table is
+/// [n_layer, T]. ".attn heads" is the result of one head, which is replaced at all positions, so the table is [n_layer,
+/// H]. ids and other are [B, T]. If `other` is not defined, the value is replaced by 0. All entries are computed in one
+/// batched pass, which scopes around the call see. attention_text() and attention_svg() show the table. Errors: ids and
+/// `other` of different shapes, or empty; another text as `value`; dropout that is on; the errors of Change
+/// (nn/reach.h).
 Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
                    const Metric& metric);
 

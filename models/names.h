@@ -16,10 +16,10 @@ namespace mote {
 NameTable nanogpt_names(const GPT& model);
 
 /// The names of weights in Hugging Face's transformers, for a GPT-2 or a Llama. GPT-2's Conv1D layers store their
-/// matrices as [in, out], so these matrices are transposed. The square attn.c_proj.weight is transposed as well,
-/// although its shape would not reveal a mistake. GPT-2's names are written with the prefix "transformer.", as
-/// save_pretrained() does. They are read with or without the prefix, which the file on the hub does not have. A Llama
-/// has the names of LlamaForCausalLM, in the order of that model's parameters. The rows of its q_proj, k_proj and
+/// matrices as [in, out], so these matrices are transposed. attn.c_proj.weight is square, and must be transposed
+/// although both forms have the same shape. GPT-2's names are written with the prefix "transformer.", as
+/// save_pretrained() does. Names without the prefix can be read as well, because OpenAI's file on the hub has none. A
+/// Llama has the names of LlamaForCausalLM, in the order of that model's parameters. The rows of its q_proj, k_proj and
 /// v_proj are rows of mote's c_attn. Both libraries rotate the same pairs of a head's columns, so the rows keep their
 /// order. Errors: those of huggingface_config().
 NameTable huggingface_names(const GPT& model);
@@ -30,9 +30,10 @@ NameTable huggingface_names(const GPT& model);
 /// d_in is not the width.
 NameTable torch_attention_names(const MultiHeadAttention& layer);
 
-/// The names of weights in torch.nn.TransformerEncoderLayer, for mote's TransformerBlock. norm_first = true in torch is
-/// NormOrder::pre in mote. dim_feedforward is n_inner. For is_causal = false set attention.causal = false in mote's
-/// block. With dropout the results differ, because torch also applies dropout between linear1 and linear2.
+/// The names of weights in torch.nn.TransformerEncoderLayer, for mote's TransformerBlock. torch's norm_first = true is
+/// NormOrder::pre in mote, and torch's dim_feedforward is n_inner. Without a mask, torch's layer attends to all
+/// positions. In mote's block, set attention.causal = false for that. With dropout the results differ, because torch
+/// also applies dropout between linear1 and linear2.
 NameTable torch_encoder_layer_names();
 
 }  // namespace mote

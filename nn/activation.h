@@ -14,8 +14,7 @@ struct ReLU : Layer<ReLU> {
   Tensor forward(const Tensor& x) const { return relu(x); }
   void visit(Visitor&) override {}
 };
-/// gelu(x) as a layer: x times the share of the standard normal distribution that lies below x, or the tanh
-/// approximation of it.
+/// gelu(x) as a layer: x times the standard normal distribution function at x, or the tanh approximation of it.
 struct GELU : Layer<GELU> {
   GeluForm form;
   explicit GELU(GeluForm gelu_form = GeluForm::exact) : form(gelu_form) {}

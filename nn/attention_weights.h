@@ -42,7 +42,7 @@ class AttentionWeights : private Observer {
     if (e.kind != Event::value_shown) return;
     if (!dropped)
       maps_.push_back({current_layer(), e.value->array(), e.value->array()});
-    else if (!maps_.empty())  // the dropped weights are shown right after the weights
+    else if (!maps_.empty())  // the weights after dropout come right after the weights, the last map
       maps_.back().dropped = e.value->array();
   }
   std::vector<AttentionMap> maps_;

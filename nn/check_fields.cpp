@@ -22,9 +22,9 @@ bool has_state_only(const Module& m) {
 
 }  // namespace
 
-/// The entry of found_ for a child that visit() of `layer` does not list. Its sentence is, for example, "visit() of
-/// GatedMlp does not list the Linear that it calls". A layer inside a model is named with its path, as in "visit() of
-/// Block (h.0)". If `child` is null, the sentence is about a parameter of the layer's own.
+/// The entry of found_ for a child that `layer` calls but does not list in its visit(). The entry's sentence is, for
+/// example, "visit() of GatedMlp does not list the Linear that it calls". A layer inside a model is named with its
+/// path, as in "visit() of Block (h.0)". If `child` is null, the sentence is about a parameter of the layer's own.
 FieldWatch::Found& FieldWatch::forgotten(const LayerScope& layer, const LayerScope* child) {
   const std::string type = module_of(layer).type_name();
   const std::string what =

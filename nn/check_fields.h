@@ -36,7 +36,7 @@ class FieldWatch : public Observer {
   void look_at(const LayerScope& opened);
   void look_at(const Node& recorded);
 
-  std::set<const void*> listed_;  // what the outermost running layer lists: modules, and the nodes of parameters
+  std::set<const void*> listed_;  // the modules and parameters that visit() of the outermost layer lists
   std::vector<Found> found_;
   std::set<NodePtr> used_;
 };

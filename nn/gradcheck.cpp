@@ -1,5 +1,5 @@
-// The part of a module's gradcheck that does not depend on the module's type. It adds the parameters and restarts the
-// random streams.
+// The part of a module's gradcheck that does not depend on the module's type. It adds the parameters to the checked
+// tensors, and restarts the random streams before every call.
 #include "nn/gradcheck.h"
 
 namespace mote {

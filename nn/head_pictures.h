@@ -9,8 +9,8 @@
 
 namespace mote {
 
-/// Scores that describe what one head of a causal model does. Each is in [0, 1] and is an average over the queries
-/// from position 1 on. The first three are shares of the head's attention.
+/// Scores that describe what one head of a causal model does. Each is in [0, 1] and is an average over the queries from
+/// position 1 on. `previous`, `first` and `induction` are shares of the head's attention.
 struct HeadScore {
   double previous = 0;  ///< share on the previous token
   double first = 0;     ///< share on the first token

@@ -83,7 +83,7 @@ void check_labels(const Shape& weights, std::size_t queries, std::size_t keys, s
 /// Draws a head's weights [Tq, Tk], each as a square of size 1, over a background of the lowest colour.
 void draw_weights(std::ostream& svg, const real* weights, Index Tq, Index Tk) {
   svg << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
-  std::array<std::string, levels + 1> paths;  // one per level, made of runs of one colour; level 0 is the background
+  std::array<std::string, levels + 1> paths;  // an SVG path of all cells of each level; level 0 is the background
   for (Index i = 0; i < Tq; ++i)
     for (Index j = 0, end = 0; j < Tk; j = end) {
       const real* const row = weights + i * Tk;
@@ -126,7 +126,7 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
   // middle.
   const Index cell = std::clamp<Index>(400 / std::max<Index>(1, std::max(Tq, Tk)), 1, 24);
   const Index font = std::clamp<Index>(cell, 7, 12), foot = (cell * 10 + font * 7) / 20;
-  const Index every = (font + cell - 1) / cell;  // if cells are smaller than letters, only some are labelled
+  const Index every = (font + cell - 1) / cell;  // labels only every few cells if cells are smaller than letters
   const Index left = 10 + rows.columns * font * 3 / 5, below = 24 + columns.columns * font * 3 / 5, above = 24;
   const Index wide = left + std::max<Index>(Tk * cell, 60) + 14, high = above + Tq * cell + below, top = 48;
   const Index across = std::clamp<Index>(H, 1, 4), down = (H + across - 1) / across;

@@ -28,9 +28,9 @@ template <class L, class... A>
 concept Takes = requires(const L& layer, A&&... arguments) {
   layer.forward(std::forward<A>(arguments)...);
 };
-/// NotIds: whether forward() does not take a T as its first argument but would take ids. NotTensor: whether it does not
-/// take a T as its first argument but would take a Tensor. NotMask: whether T is a Tensor, which forward() does not
-/// take as its last argument, where it would take a Mask.
+/// Recognize a wrong argument of type T in a call of a layer L. NotIds: the first argument must be ids, but is a T.
+/// NotTensor: the first argument must be a Tensor, but is a T. NotMask: the last argument must be a Mask, but is a
+/// Tensor.
 template <class L, class T, class... A>
 concept NotIds = !Takes<L, T, A...> && Takes<L, const IntArray&, A...>;
 template <class L, class T, class... A>
@@ -39,7 +39,7 @@ template <class L, class T, class... A>
 concept NotMask =
     std::same_as<std::remove_cvref_t<T>, Tensor> && !Takes<L, A..., Exactly<Tensor>> && Takes<L, A..., const Mask&>;
 
-/// The calls that a layer's forward() does not take. Each is a compile error that says what to write instead.
+/// Overloads of a layer's call for wrong arguments. Each is a compile error that says what to write instead.
 template <class Derived>
 struct WrongCalls {
   template <class T, class... A>

@@ -21,10 +21,10 @@ Visitor::Name::Name(Visitor& v, const std::string& name) : visitor(v), length(v.
 
 void Visitor::operator()(const std::string& name, Parameter& parameter) {
   const Name here(*this, name);
-  if (parameter.defined()) see_({path_, owner_, &parameter});  // a layer without a bias lists its undefined bias, too
+  if (parameter.defined()) see_({path_, owner_, &parameter});  // not defined: the bias of a layer without a bias
 }
 void Visitor::operator()(const std::string& name, Module& child) {
-  child.require_kept();  // otherwise the child's fields would be missing in lists and files without notice
+  child.require_kept();  // otherwise a moved-from child's fields would silently be missing in files
   const Name here(*this, name);
   see_({.path = path_, .owner = owner_, .child = &child});
   Module* const outer = std::exchange(owner_, &child);
@@ -64,7 +64,7 @@ void Module::own_cells(Module& copy) {
     if (added) {
       place->second = Parameter(copy_of(p.value()));
       place->second.set_trainable(p.trainable());
-      fresh[place->second.id()] = place->second;  // a field that is listed twice is visited again with its new cell
+      fresh[place->second.id()] = place->second;  // if visit() lists p twice, p has its new cell the second time
     }
     p = fresh[p.id()];
   });
@@ -79,7 +79,7 @@ std::vector<Module*> detail::modules_of(Module& module) {
 }
 
 void Module::train(Flag on) {
-  for (Module* m : detail::modules_of(*this))  // if memory for the list runs out, no module has changed
+  for (Module* m : detail::modules_of(*this))  // the whole list is made first: if that fails, no mode has changed
     m->trains_ = on;
 }
 

@@ -24,7 +24,7 @@ namespace mote {
 struct ModuleField {
   const std::string& path;  ///< the field's dotted name, such as `transformer.h.0.attn.c_attn.weight`
   Module* owner;            ///< the module that lists the field
-  // One of these four is set. The others are null.
+  // One of the pointers parameter, buffer, stream and child is set. The others are null.
   Parameter* parameter = nullptr;
   Array* buffer = nullptr;
   Generator* stream = nullptr;
@@ -63,7 +63,8 @@ class Visitor {
   /// Lists an array that belongs to the module but is not trained. It is copied with the module, and no optimizer
   /// updates it.
   void buffer(const std::string& name, Array& array);
-  /// Lists a random stream that the module draws from after construction. Results depend on the stream as on a weight.
+  /// Lists a random stream that the module draws from after construction. Checkpoints save the stream's state, because
+  /// later results depend on it.
   void stream(const std::string& name, Generator& random);
 
  private:
@@ -95,9 +96,9 @@ class Module {
   /// switches off.
   void train(Flag on = true);
   void eval() { train(false); }
-  /// Whether the module is in training mode. Errors, both only for a module that is set to train: another thread keeps
-  /// the module in evaluation mode with an Evaluation; the module runs inside a layer that is in evaluation mode but
-  /// whose visit() does not list the module.
+  /// Whether the module is in training mode. Errors, only for a module that is set to train: another thread keeps the
+  /// module in evaluation mode with an Evaluation; the module runs inside a layer that is in evaluation mode and does
+  /// not list the module in visit().
   bool training() const;
 
   /// The name of the class without namespaces, such as "Linear" or "TransformerBlock", unless the class overrides
@@ -127,10 +128,10 @@ class Module {
     ~Cloning() { --depth; }
     static inline constinit thread_local int depth = 0;
   };
-  /// Gives every parameter of a fresh copy its own cell with its own value, so that the copy no longer shares the cells
-  /// of the original. Parameters that are tied within the module stay tied.
+  /// Gives every parameter of a fresh copy its own cell, which holds value and gradient, so that the copy no longer
+  /// shares cells with the original. Parameters that are tied within the module stay tied.
   static void own_cells(Module& copy);
-  /// Checks that this module was not moved from. Errors: the module was moved from.
+  /// Errors: this module was moved from.
   void require_kept() const;
 
  private:

@@ -35,8 +35,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Index
       attn_dropout(attention.dropout.value_or(0), init.random()) {
   if (!o.torch_init || !init.draws()) return;
   if (o_proj.bias.defined()) init::constant(o_proj.bias, 0);
-  // If all inputs have the same width, PyTorch keeps the three weights in one matrix. Then one Xavier bound applies to
-  // all.
+  // If all inputs have the same width, PyTorch keeps the weights of queries, keys and values in one matrix. Then one
+  // Xavier bound applies to all three.
   const bool packed = o.key_width == o.d_in && o.value_width == o.d_in;
   init::Fans all{static_cast<double>(o.d_in), 0};
   for (const Linear* projection : {&q_proj, &k_proj, &v_proj})

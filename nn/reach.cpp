@@ -15,10 +15,12 @@
 namespace mote {
 namespace {
 
-/// Whether `name` matches `form`, in which * stands for any characters. It is enough to match the text between two
-/// stars where it occurs first, so only the match of the last star is ever extended.
+/// Whether `name` matches `form`, in which * stands for any characters. If the text after a star does not fit, only
+/// this last star takes one more character. Earlier stars need not change, because their text was matched where it
+/// first occurs.
 bool matches(std::string_view form, std::string_view name) {
-  std::size_t f = 0, n = 0, star = form.npos, taken = 0;  // the last star and where its text in the name ends
+  // `star` is the last star in `form`, and `taken` is the end of the characters in `name` that this star stands for.
+  std::size_t f = 0, n = 0, star = form.npos, taken = 0;
   while (n < name.size()) {
     if (f < form.size() && form[f] == '*') {
       star = f++;
@@ -36,7 +38,8 @@ bool matches(std::string_view form, std::string_view name) {
   return form.find_first_not_of('*', f) == form.npos;
 }
 
-/// The text "; the nearest are a, b, c". Names are compared by the part after the last dot, and then as a whole.
+/// The text "; the nearest are a, b, c", with the three names most similar to `wanted`. Names are compared by the part
+/// after the last dot, and then as a whole.
 std::string nearest(std::vector<std::string> names, const std::string& wanted) {
   const auto far = [&](const std::string& name) {
     const auto last = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
@@ -49,7 +52,7 @@ std::string nearest(std::vector<std::string> names, const std::string& wanted) {
   return text;
 }
 
-/// Returns x with `value` at these positions of the axis. If `positions` is empty, returns `value`.
+/// Returns x with the elements at `positions` of the axis replaced by those of `value`. No positions means all of them.
 Tensor chosen(const std::vector<Index>& positions, int axis, const Tensor& x, const Tensor& value,
               const std::string& where) {
   if (positions.empty()) return value;
@@ -157,8 +160,9 @@ void Record::event(const Event& e) {
       p.reached = true;
       values_[p.name(e.name)] = *e.value;
     } else {
-      // The fused op of attention has no Tensors of the graph for these values, so with gradients attention runs as
-      // its formula. The scale of a norm is only shown, because the gradients of a norm's formula have other bits.
+      // With gradients, the recorded values must be Tensors of the graph. The fused op of attention has none, so
+      // attention is asked to run as its formula (Want::to_change). The scale of a norm is recorded without the graph,
+      // because the gradients of a norm's formula have other bits.
       e.answer(NoGrad::active() || e.name == "scale" ? Want::to_see : Want::to_change);
     }
   }

@@ -24,8 +24,8 @@ namespace mote {
 ///
 /// In a layer's name, * stands for any characters: "*.attn heads 0 at -1". The model itself is named "", so the values
 /// of its own attention are "heads" and so on. Positions count the rows that a call computes, so with a cache they
-/// count only the new tokens. A layer with two names has the first one that matches. The model must not be moved while
-/// a Places refers to it.
+/// count only the new tokens. A layer that visit() lists under two names has the first name that matches. The model
+/// must not be moved while a Places refers to it.
 class Places {
  public:
   /// The places that `text` names in a model with these layers. Errors: a text that does not have the form above; a
@@ -34,9 +34,9 @@ class Places {
 
   const std::string& text() const& { return text_; }
   std::string text() && { return std::move(text_); }
-  /// Whether the places include the value with this name of the innermost layer that runs.
+  /// Whether `value` of the innermost running layer is one of the places. "" is the layer's result.
   bool include(std::string_view value) const;
-  /// The name of the innermost layer that runs, followed by the value's name: "transformer.h.1.attn weights".
+  /// The name of the innermost running layer, followed by the value's name: "transformer.h.1.attn weights".
   std::string name(std::string_view value) const;
   /// Whether the places include all heads and positions.
   bool whole() const { return heads_.empty() && positions_.empty(); }
@@ -44,7 +44,7 @@ class Places {
   /// positions that x does not have; a `with` that does not broadcast.
   Tensor put(const Tensor& x, const Tensor& with) const;
 
-  bool reached = false;  ///< set by the observer that has found a value at these places
+  bool reached = false;  ///< whether a value at these places has been found; set by the observer
   /// Must be called for every event. Errors: a call of the model ends, and no value at these places was ever reached.
   void check_reached(const char* who, const Event& e) const;
 
@@ -61,10 +61,10 @@ class Places {
 ///     model(ids);
 ///     Tensor y = seen["transformer.h.0.mlp"];  // for y.grad(), call y.retain_grad() before backward()
 ///
-/// The recorded values are those that the rest of the model gets, after all changes. Unless NoGrad is active, the
-/// values are Tensors of the graph, except scales. Recording costs less under NoGrad. Recording changes no bit of any
-/// result. A Record must be a local variable. Errors: those of Places; a place with single heads or positions; in a
-/// call of the model, a place that neither this call nor an earlier one has reached.
+/// The recorded values are those that the rest of the model gets, after the changes by scopes such as Change. Unless
+/// NoGrad is active, the values are Tensors of the graph, except scales. Recording costs less under NoGrad. Recording
+/// changes no bit of any result. A Record must be a local variable. Errors: those of Places; a place with single heads
+/// or positions; in a call of the model, a place that neither this call nor an earlier one has reached.
 class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
@@ -83,9 +83,9 @@ class Record : private Observer {
 };
 
 /// During its lifetime, replaces the values x at these places by change(x), on this thread. Gradients flow through what
-/// `change` computes. Scopes nest: the inner scope changes a value first, and the outer scope sees the result. It is no
-/// error if the model is never called. Errors: those of Places; in a call of the model, those of Places::put(), and
-/// places that neither this call nor an earlier one has reached.
+/// `change` computes. Scopes nest: the inner scope changes a value first, and the outer scope sees the result. Errors:
+/// those of Places. A call of the model throws the errors of Places::put(), and an error if no call has reached the
+/// places so far.
 class Change : private Observer {
  public:
   [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);

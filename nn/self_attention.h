@@ -16,7 +16,7 @@ namespace mote {
 struct SelfAttentionOptions {
   std::optional<bool> bias = {};             ///< whether the projections have a bias; not given: true
   std::optional<bool> out_bias = {};         ///< whether the output projection has a bias; not given: as `bias`
-  std::optional<double> resid_dropout = {};  ///< dropout on the output; not given: that of the weights, as in GPT-2
+  std::optional<double> resid_dropout = {};  ///< dropout on the output; not given: that of the attention weights
   Index n_kv_head = 0;   ///< heads of keys and values, each shared by n_head / n_kv_head heads of queries; 0: n_head
   Index block_size = 0;  ///< the longest input that the layer accepts; 0: any length
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
@@ -24,8 +24,8 @@ struct SelfAttentionOptions {
 
 /// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o with q | k | v = x W + b, for H heads of width d = C / H: x
 /// [B, T, C] -> [B, T, C]. Each head attends independently, and the output projection mixes the heads. Attention is
-/// causal by default. A mask is true where a query may attend to a key, and broadcasts to [B, H, T, T]. Of causal
-/// attention with a mask, a query attends only to keys that both allow. The names are nanoGPT's. Errors of the
+/// causal by default. A mask is true where a query may attend to a key, and broadcasts to [B, H, T, T]. The causal rule
+/// also holds with a mask: a query attends only to keys that both allow. The names are nanoGPT's. Errors of the
 /// constructor: a C that H does not divide; an H that n_kv_head does not divide; a block_size below 0. Errors of a
 /// call: inputs of another width; T above block_size; a mask that does not broadcast. Sources: Vaswani et al. 2017; the
 /// form is GPT-2's.

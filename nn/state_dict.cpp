@@ -18,19 +18,20 @@ bool same_elements(const Array& a, const Array& b) {
   return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
-/// The places of a const module. They must only be read.
+/// The parameters and buffers of a const module as StatePlaces. They must only be read.
 std::vector<StatePlace> places_of(const Module& module) { return state_places(const_cast<Module&>(module)); }
 
-/// A rule, the position of its place, and in `there` the shape of the other library's array. There is no shape if the
-/// rule does not fit the place.
+/// A NameRule with the array of the module that it is about. `place` is the index of this array among all StatePlaces.
+/// `there` is the shape that the other library's array must have. `there` is empty if the rule does not fit the
+/// module's array.
 struct PlacedRule {
   NameRule rule;
   std::size_t place;
   std::optional<Shape> there;
 };
 
-/// Finds the places of a table's rules, and leaves out the rules without a place. A table without rules gets one rule
-/// for each of mote's own names. Of the names of a tied array, only the first is written.
+/// Finds the module's array for each rule of the table. Rules for arrays that the module does not have are left out. A
+/// table without rules gets one rule for each of mote's own names. A tied array is written only under its first name.
 std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<StatePlace>& places) {
   std::vector<NameRule> rules = table.rules;
   std::map<std::string, std::size_t> positions;
@@ -39,7 +40,7 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
       positions[name] = i;
       if (table.rules.empty()) rules.push_back({.there = name, .here = name, .read_only = name != places[i].names[0]});
     }
-  std::map<std::string, Index> rows;  // the number of rows that the table lists, by the other library's name
+  std::map<std::string, Index> rows;  // the number of rows of each of the other library's arrays, by its name
   for (const NameRule& r : rules) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
   std::vector<PlacedRule> placed;
   for (const NameRule& r : rules) {
@@ -57,7 +58,8 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
 
 Array rows_of(const Array& x, Index rows, Index from) { return rows == 0 ? x : x.slice(0, from, from + rows); }
 
-/// For each row of each place, whether a rule has covered it. A place without rows counts as one row.
+/// For each array of the module, which of its rows a rule has covered. An array of rank 0 or without rows counts as one
+/// row.
 struct NamedRows {
   std::vector<std::vector<bool>> rows;
 
@@ -65,7 +67,7 @@ struct NamedRows {
     for (const StatePlace& p : places)
       rows.emplace_back(p.shape.rank() == 0 ? 1 : static_cast<std::size_t>(std::max<Index>(p.shape[0], 1)));
   }
-  /// Marks the rows of a rule as covered. Returns whether the first of them was not covered before.
+  /// Marks the rows of a rule as covered. Returns whether the first of these rows was not covered before.
   bool add(const PlacedRule& p) {
     std::vector<bool>& all = rows[p.place];
     const bool part = p.there && p.rule.rows > 0;
@@ -77,8 +79,8 @@ struct NamedRows {
   bool whole(std::size_t place) const { return std::count(rows[place].begin(), rows[place].end(), false) == 0; }
 };
 
-/// Transposes a matrix in its own memory. All matrices share one scratch buffer. Separate buffers would remain in
-/// mote's memory cache, one for every shape, and for GPT-2 take more memory than GPT-2's largest matrix.
+/// Transposes a matrix in place. All matrices share one scratch buffer, because separate buffers would remain in mote's
+/// memory cache. For GPT-2, they would take more memory than GPT-2's largest matrix.
 Array transposed(Array x, std::vector<real>& scratch) {
   detail::copy_elements(x.data(), x.layout().transpose(0, 1), scratch.data());
   x = x.reshape({x.shape()[1], x.shape()[0]});
@@ -86,16 +88,17 @@ Array transposed(Array x, std::vector<real>& scratch) {
   return x;
 }
 
-/// The result of match(): the rules by which entries are loaded, the problems by the position of their place, and the
-/// report. Problems that concern no place come last.
+/// The result of match(): pairs of an entry to load and its rule, messages about problems, and the report. The key of a
+/// problem is the index of the module's array, so that messages are in the module's order. Problems that concern no
+/// array come last.
 struct Matches {
   std::vector<std::pair<const StateEntry*, PlacedRule>> assignments;
   std::multimap<std::size_t, std::string> problems;
   LoadReport report;
 };
 
-/// The prefix that torch.compile, DistributedDataParallel or both put before all names of a state. "" if there is no
-/// such prefix, or if the rules have names that begin with it.
+/// The prefix "_orig_mod.", "module." or both that torch.compile and DistributedDataParallel put before all names of a
+/// state. "" if there is no such prefix, or if the model's own names begin with it.
 std::string wrapper_prefix(const StateDict& state, const std::vector<PlacedRule>& rules) {
   std::string prefix;
   for (bool found = !state.empty(); found;) {
@@ -150,8 +153,8 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   return m;
 }
 
-/// An array as another library keeps it, joined from parts of mote's arrays. The parts are sorted by their first row in
-/// the joined array.
+/// An array as another library keeps it, joined from parts of mote's arrays. The key of a part is its first row in the
+/// joined array.
 StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, const std::vector<StatePlace>& places,
                         const std::string& owner) {
   const auto& [rule, place, there] = *parts.begin()->second;
@@ -205,7 +208,7 @@ StateDict state_dict(const Module& module, const NameTable& names) {
 
 StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner) {
   const std::vector<PlacedRule> rules = placed_rules(names, places);
-  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // one for each joined array: its parts by first row
+  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // the parts of each joined array, by their first row
   std::map<std::string, std::size_t> whole_of;
   NamedRows named(places);
   for (const PlacedRule& p : rules) {

@@ -15,25 +15,26 @@ struct StateEntry {
   std::string name;
   Shape shape;
   std::function<Array()> read;
-  std::vector<std::string> here = {};  ///< mote's names of the arrays it is made of; set by state_dict() of a module
+  std::vector<std::string> here = {};  ///< mote's names of the arrays that make up this one; set by state_dict()
   std::string other = {};              ///< the class of a value that is not an array of floats; read() then throws
 };
 using StateDict = std::vector<StateEntry>;
 
-/// Pairs an array in the files of another library with an array of a mote module, or some rows of one with some rows of
-/// the other. In the field names, `there` means the other library, and `here` means mote.
+/// Says which array in the files of another library is which array of a mote module. A rule may also be about only some
+/// rows of both arrays. In the field names, `there` means the other library, and `here` means mote.
 struct NameRule {
   std::string there, here;
   bool transposed = false;  ///< the other library keeps the matrix as [in, out]
-  /// The number of rows along axis 0 that the rule is about, or 0 for the whole array. The rows from `from_here` on of
-  /// mote's array are the rows from `from_there` on of the other library's array, which is transposed first if
-  /// `transposed`. All rules of a table together must cover the whole array of the other library.
+  /// If `rows` is 0, the rule is about the whole arrays. Otherwise it is about `rows` rows along axis 0, which begin at
+  /// row `from_here` of mote's array and at row `from_there` of the other library's array. If `transposed`, the other
+  /// library's rows are counted after the transposition. All rules of a table together must cover the whole array of
+  /// the other library.
   Index rows = 0, from_here = 0, from_there = 0;
   bool read_only = false;  ///< the name is accepted when loading but not written
 };
 
-/// The names of a family of files, used for saving and loading. A table without rules stands for mote's own names. In a
-/// table with rules, an array that no rule names has no counterpart on the other side.
+/// How another library names a model's weights in its files, used for saving and loading. A table without rules stands
+/// for mote's own names. In a table with rules, an array that no rule names exists in only one of the two libraries.
 struct NameTable {
   std::vector<NameRule> rules;
   std::vector<std::string> ignored;  ///< names in files with these endings hold no weights, such as ".attn.masked_bias"
@@ -56,16 +57,18 @@ struct LoadOptions {
   NameTable names = {};  ///< the names that the state uses
 };
 
-/// The names that were not loaded because only one side has them. If `strict` was true, there are none.
+/// The names that were not loaded because only the module has them, or only the state. If `strict` was true, there are
+/// none.
 struct LoadReport {
   std::vector<std::string> missing;     ///< in the module but not, or not completely, in the state; their values stay
   std::vector<std::string> unexpected;  ///< in the state but not in the module
 };
 
 /// Sets the parameters and buffers of a module by name. One name of a tied parameter is enough. Values under several
-/// names of a tied parameter must be equal bit for bit. A prefix "module." or "_orig_mod.", which wrappers of torch
-/// put before all names, is removed. `what` names the state in errors. Errors: names that only one side has; shapes
-/// that differ. The message lists all of them. After any error, also one of reading, the module is unchanged.
+/// names of a tied parameter must be equal bit for bit. A prefix "module." or "_orig_mod.", which wrappers of torch put
+/// before all names, is removed. `what` names the state in error messages. Errors: names that only the module or only
+/// the state has; shapes that differ. The message lists all of them. After any error, also one of reading, the module
+/// is unchanged.
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options = {},
                            const std::string& what = "the state");
 
@@ -88,10 +91,10 @@ struct StatePlace {
   std::function<void(Array)> set;  ///< cannot fail for an array of this shape
   std::function<Array()> get = {};
 };
-/// The places of all parameters of a module and then of all its buffers, in visit order.
+/// All parameters of a module as StatePlaces, and then all its buffers, in visit order.
 std::vector<StatePlace> state_places(Module& module);
-/// state_dict() for places instead of a module. load_places() is load_state_dict() for places. `who` and `owner` are
-/// names for errors.
+/// state_dict() and load_state_dict() for a list of StatePlaces instead of a module. `who` and `owner` are names for
+/// error messages.
 StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner);
 LoadReport load_places(const char* who, const std::vector<StatePlace>& places, const StateDict& state,
                        const LoadOptions& options, const std::string& what, const std::string& owner);

@@ -9,7 +9,8 @@
 
 namespace mote {
 
-/// The state of a module as PyTorch's model.state_dict() returns it, under the names of a table.
+/// The state of a module as PyTorch's model.state_dict() returns it. `names` gives the names, and mote's own are the
+/// default.
 TorchValue torch_state_dict(const Module& module, const NameTable& names = {});
 /// A state_dict of PyTorch as a state for load_state_dict(). Errors: a value that is not a dict with names as keys.
 /// Whether a name stands for a tensor of floats is only checked when its entry is read.

@@ -12,7 +12,8 @@
 
 namespace mote {
 
-/// Where the norm is: before each part (GPT-2) or after each residual sum (the original transformer).
+/// Where a norm is: before attention and before the feed-forward network (GPT-2), or after each residual sum (the
+/// original transformer).
 enum class NormOrder { pre, post };
 constexpr auto words(NormOrder) {
   return std::to_array<Word<NormOrder>>({{NormOrder::pre, "pre"}, {NormOrder::post, "post"}});
@@ -21,10 +22,10 @@ constexpr auto words(NormOrder) {
 /// The options of a block besides its sizes. Its two parts, attention and feed-forward network, use the block's
 /// dropout and bias unless their own are given.
 struct TransformerBlockOptions {
-  std::optional<double> dropout = {};     ///< on attention weights and on the outputs of both parts; not given: 0
-  std::optional<bool> bias = {};          ///< whether the layer norms and both parts have biases; not given: true
+  std::optional<double> dropout = {};     ///< on attention weights, and on attention's and mlp's outputs; not given: 0
+  std::optional<bool> bias = {};          ///< whether layer norms, attention and mlp have biases; not given: true
   AttentionOptions attention = {};        ///< causal by default
-  SelfAttentionOptions projections = {};  ///< the attention layer's other options; both parts use resid_dropout
+  SelfAttentionOptions projections = {};  ///< attention's other options; mlp also uses resid_dropout
   NormKind norm = NormKind::layer_norm;
   NormOrder norm_order = NormOrder::pre;
   double norm_eps = 1e-5;

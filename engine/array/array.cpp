@@ -152,7 +152,7 @@ Array linear(const Array& x, const Array& weight, const Array& bias) {
   const Index n = weight.shape()[0], k = weight.shape()[1];
   Array y = Array::empty(x.shape().with(-1, n));
   const Index m = n > 0 ? y.numel() / n : 0;
-  const bool adjacent = x.is_contiguous();  // if so, no view is made, because that would slow down a small model
+  const bool adjacent = x.is_contiguous();  // a contiguous x needs no view, which would slow down a small model
   const Array rows = adjacent ? x : as_rows(x), added = bias.defined() ? bias.contiguous() : bias;
   const kernels::Matrix a = adjacent ? kernels::Matrix{rows.data(), k, 1} : matrix(rows);
   kernels::gemm(m, n, k, a, {weight.data(), weight.stride(1), weight.stride(0)}, fresh(y), n,

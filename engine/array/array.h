@@ -109,7 +109,7 @@ Array sum_to(const Array& x, const Shape& shape);
 /// a and b may have any strides and are not copied. Errors: inner extents differ, rank 0.
 Array matmul(const Array& a, const Array& b);
 /// x W^T + bias: x [..., in], weight [out, in], bias [out] or not defined -> [..., out]. The bias is added to every row
-/// once, after the last product. Errors: other shapes.
+/// once, after the matrix product. Errors: other shapes.
 Array linear(const Array& x, const Array& weight, const Array& bias);
 /// x [..., n] as one matrix [rows, n]. All leading axes together become the rows. The result is a view if the strides
 /// allow it.

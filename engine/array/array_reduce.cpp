@@ -69,17 +69,17 @@ Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<doubl
 constexpr Index reduce_block = 4096;  // elements per block; part of the definition of a sum, whose bits depend on it
 constexpr Index stripe = 64;          // columns per task; a whole number of cache lines
 
-/// Returns the size of the groups in which `count` items are added. It is the smallest power of sum_rows with which
-/// there are at most sum_rows groups.
+/// Returns the size of the groups in which `count` items are added. It is the smallest power of sum_rows (128) with
+/// which there are at most sum_rows groups.
 Index group_of(Index count) {
   Index group = kernels::sum_rows;
   while (group < (count - 1) / kernels::sum_rows + 1) group *= kernels::sum_rows;
   return group;
 }
 
-/// Adds up the sums of blocks. Up to sum_rows sums are added in order. If there are more, the sums are first added in
-/// groups, whose size is a power of sum_rows. In one chain of a hundred thousand additions, each addition would be
-/// rounded to the precision of the large total.
+/// Adds up the sums of blocks. Up to sum_rows (128) sums are added in order. If there are more, the sums are first
+/// added in groups, whose size is a power of sum_rows. In one chain of a hundred thousand additions, each addition
+/// would be rounded to the precision of the large total.
 real sum_in_groups(std::span<const real> blocks) {
   const Index count = std::ssize(blocks);
   if (count <= kernels::sum_rows) return std::accumulate(blocks.begin(), blocks.end(), real(0));

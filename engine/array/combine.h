@@ -9,8 +9,8 @@
 namespace mote {
 
 /// Calls f(i, a's element, b's element) for every position i of `shape`, in parallel. i counts in row-major order, and
-/// a and b are broadcast to `shape`. f is copied to a local variable, which writes to an output cannot change. Errors:
-/// an input that does not broadcast to `shape`.
+/// a and b are broadcast to `shape`. The loop calls a local copy of f, so that the compiler knows that writing an
+/// output does not change f. Errors: an input that does not broadcast to `shape`.
 template <ArrayLike A, ArrayLike B, class F>
 void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
   constexpr double nanoseconds = 0.5;

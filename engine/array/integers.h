@@ -52,7 +52,8 @@ inline IntArray left_over(const char* op, const IntArray& a, const IntArray& b) 
 }
 }  // namespace detail
 
-// Element by element with broadcasting. Errors: shapes that do not broadcast, a result beyond 64 bits, division by 0.
+// Integer arithmetic, element by element with broadcasting. Errors: shapes that do not broadcast, a result beyond 64
+// bits, division by 0.
 inline IntArray operator+(const IntArray& a, const IntArray& b) { return detail::added("add", a, b); }
 inline IntArray operator+(const IntArray& a, Integer b) { return detail::added("add", a, IntArray({}, b)); }
 inline IntArray operator+(Integer a, const IntArray& b) { return detail::added("add", IntArray({}, a), b); }

@@ -50,7 +50,7 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
     for (const T x : shown) form.width = std::max(form.width, element_text(x, form).size());
   };
   const bool chosen = options.scientific != Scientific::automatic;
-  const bool its_own_width = options.version < 209;  // in PyTorch before 2.9, the width fits the automatic form
+  const bool its_own_width = options.version < 209;  // before PyTorch 2.9, sci_mode did not change the column width
   if (its_own_width || !chosen) widen();
   if (chosen) form.scientific = options.scientific == Scientific::on;
   if (!its_own_width && chosen) widen();

@@ -17,11 +17,12 @@ enum class Scientific { automatic, on, off };
 struct PrintOptions {
   int precision = 4;       ///< digits after the point, 0 to 100; floats without a fraction print as "1."
   Index threshold = 1000;  ///< arrays with more elements than this print their edges and "..."
-  Index edgeitems = 3;     ///< how many elements such arrays print at each end of an axis, at least 1
+  Index edgeitems = 3;     ///< how many elements arrays above `threshold` print at each end of an axis, at least 1
   Index linewidth = 80;    ///< columns per line; a longer row continues on the next line
   Scientific scientific = Scientific::automatic;  ///< PyTorch's sci_mode
-  int version = 207;        ///< 100 * major + minor of the PyTorch to imitate; from 209 on the column width fits the
-                            ///< form that `scientific` sets, before 209 it fits the automatic form
+  /// The version of PyTorch to imitate, as 100 * major + minor. Before 2.9 (209), `scientific` does not change the
+  /// width of the columns, which fits the automatic form.
+  int version = 207;
   std::string suffix = {};  ///< one more remark before ")", given without a comma, such as "grad_fn=<AddBackward0>"
 };
 

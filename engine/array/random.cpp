@@ -50,7 +50,7 @@ void fill_uniform(const Generator& stream, std::span<T> out, double low, double 
 
 using Block = std::array<std::uint32_t, twist_length>;
 
-/// A buffer for one block of the stream and up to `most` blocks after it, small enough for the first-level cache.
+/// A buffer for one block (624 words) of the stream and up to `most` blocks after it, small enough for the L1 cache.
 class Stream {
  public:
   static constexpr Index most = 8;  // number of next blocks that fit
@@ -145,7 +145,7 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
   check_in("exponential", lambda > 0, "lambda ", lambda, " must be above 0");
   if (out.empty()) return;
   if (stream.build().exponential_draws_one_word()) {
-    // -log(u) / lambda with u from MKL's own generator. The smallest normal number is added to stay above zero.
+    // -log(u) / lambda with u from MKL's own generator. The smallest normal number is added, so that no value is 0.
     Congruential mkl(std::is_same_v<T, float> ? stream.next_u32() : static_cast<std::uint32_t>(stream.next_u64()));
     for (T& x : out) {
       const T u = static_cast<T>(mkl.next()) * static_cast<T>(1.0 / Congruential::modulus);
@@ -263,9 +263,9 @@ void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real
   const Index all = static_cast<Index>(n);
   if (build().mkl) return congruential_bits(Congruential(next_u32()), p, bits.data(), all);
 
-  // A unit is below p if its 53 bits are below `limit`. Each thread draws one part. A part begins a whole number of
-  // blocks after the previous part. The calling thread first computes the block at which each part begins, without
-  // drawing.
+  // A double unit (random.h) is below p if its 53 bits are below `limit`. Each thread draws one part. A part begins a
+  // whole number of blocks after the previous part. The calling thread first computes the block at which each part
+  // begins, without drawing.
   const std::uint64_t limit = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
   constexpr Index worth_a_part = 8192, whole = Stream::most * twist_length / 2;
   const Index parts = std::clamp<Index>(all / worth_a_part, 1, threads());

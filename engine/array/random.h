@@ -49,8 +49,9 @@ struct GeneratorState {
 /// beyond 2 units. All were within 2.6 units of the exact values, and the values with glibc were within 2.5.
 ///
 /// The stream is a sequence of 32-bit words, and every draw takes a known number of words, so the order and sizes of
-/// draws determine all later draws. A draw of n values takes this many words:
+/// draws determine all later draws.
 ///
+///     words that a draw of n values takes, with the default TorchBuild unless noted:
 ///     uniform           float n                  double 2n
 ///     normal, n < 16    4 for each pair, shared by float and double; a cached half costs 0
 ///     normal, n >= 16   float n, + 16 if n % 16  double 2n, + 32 if n % 16
@@ -123,9 +124,9 @@ class Generator {
   void uniform_float32(std::span<real> out, Real low = 0, Real high = 1) const;
   void normal_float32(std::span<real> out, Real mean = 0, Real std = 1) const;
 
-  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. The
-  /// remainder makes small values slightly more likely, by up to one part in 16 if high - low is just below 2^28, and
-  /// negligibly if high - low is small. Errors: low >= high.
+  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. (With a
+  /// TorchBuild version below 207 the limit is 2^32.) The remainder makes small values slightly more likely, by up to
+  /// one part in 16 if high - low is just below 2^28, and negligibly if high - low is small. Errors: low >= high.
   void randint(std::span<std::int64_t> out, Integer low, Integer high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.

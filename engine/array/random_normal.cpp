@@ -118,7 +118,7 @@ void Generator::fill_normal(std::span<T> out, double mean, double std) const {
     return;
   }
   const auto fill = [&](std::span<T> units) {
-    uniform(units);  // from 0 to 1, so these are the units themselves
+    uniform(units);  // fills `units` with numbers uniform in [0, 1)
     for (std::size_t i = 0; i + block <= units.size(); i += block)
       normal_block(&units[i], static_cast<T>(mean), static_cast<T>(std));
   };

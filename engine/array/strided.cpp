@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 void copy_run(const T* x, Index stride, T* y, Index n) {
-  if (stride == 1 && n > 64) {  // for fewer, the call costs more than the copy
+  if (stride == 1 && n > 64) {  // for fewer elements, the call of memcpy costs more than the copy
     std::memcpy(y, x, static_cast<std::size_t>(n) * sizeof(T));
   } else if (stride == 1) {
     for (Index i = 0; i < n; ++i) y[i] = x[i];

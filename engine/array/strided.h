@@ -80,7 +80,7 @@ class Strided {
   Strides strides() && { return std::as_const(*this).strides(); }
   /// Whether the elements are in row-major order without gaps.
   bool is_contiguous() const { return layout().is_contiguous(); }
-  /// Whether both share one storage, as views and copies do.
+  /// Whether both arrays share one storage, as views and copies do.
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
   /// Whether no other handle shares the storage.
   bool owns_storage() const { return storage_.unique(); }
@@ -129,14 +129,15 @@ class Strided {
   /// The element at `index`, one position per axis. Negative positions count from the end. Errors: out of range.
   T at(std::span<const Index> index) const { return data()[layout_.offset_of(index)]; }
   T at(std::initializer_list<Integer> index) const { return at(detail::plain(index)); }
-  /// The only element. Errors: there are none or several.
+  /// The element of an array with exactly one element, as PyTorch's item(). Errors: no element or several.
   T item() const {
     check_in("item", numel() == 1, "needs exactly one element, but the shape is ", shape());
     return *data();
   }
 
   // Views. Errors: axes and positions out of range, products of extents that do not match.
-  /// The same elements in row-major order under another shape; one extent may be -1 and is inferred. Shares storage if
+
+  /// The same elements in row-major order under another shape. One extent may be -1 and is inferred. Shares storage if
   /// the strides allow it, copies otherwise.
   Self reshape(std::span<const Index> extents) const {
     const Shape to = detail::resolve("reshape", shape(), extents);

@@ -25,7 +25,7 @@ class LeafSums {
     static std::mutex mutex;
     const std::lock_guard one_thread_at_a_time(mutex);
     for (auto& [id, sum] : sums_) {
-      Array grad = std::exchange(sum.grad, Array()).contiguous();  // sum(x) sends one element, broadcast to x's shape
+      Array grad = std::exchange(sum.grad, Array()).contiguous();  // a rule may send a broadcast view, such as sum()'s
       if (sum.leaf->grad.defined())
         accumulate(sum.leaf->grad, grad);
       else
@@ -115,7 +115,7 @@ void run_rule(const Node& node, LeafSums& leaves) {
       if (observer) tell_closed({.kind = Event::rule_closed, .name = node.op, .node = &node});
     }
   } const watched(node);
-  if (!node.grad.defined()) return;  // only if the node is input 64 or later of an op, as check_sent() skips those
+  if (!node.grad.defined()) return;  // no rule sent a gradient: check_sent() checks only an op's first 64 inputs
   Grads dx(node, node.grad, leaves, watched.observer);
   node.backward(node.grad, dx);
   dx.check_sent();

@@ -25,8 +25,8 @@ class Grads {
   /// gradient is stored without a copy. Errors: a shape to which the input's shape does not broadcast; the op has no
   /// input i.
   void add(std::size_t i, Array grad);
-  /// Adds `grad` to positions start, start + step, ... before `end` of an axis of input i's gradient. So several
-  /// slices of one tensor share one gradient, and none of them needs a full-sized array.
+  /// Adds `grad` to a slice of input i's gradient: the positions start, start + step, ... before `end` along an axis.
+  /// So all slices of one tensor share one gradient, and no slice needs a gradient of the tensor's full size.
   void add_slice(std::size_t i, Integer axis, Integer start, Integer end, Integer step, const Array& grad);
   /// Checks that the rule has sent a gradient to every input that requires one. Inputs after the first 64 are not
   /// checked. Errors: an input to which the rule has sent nothing.

@@ -14,8 +14,8 @@ namespace mote {
 /// Throws the error for grad() on a result that keeps no gradient.
 [[noreturn]] void fail_no_gradient(const Node& node);
 
-// PyTorch's most common methods. In mote every op is a function, like the ops that a user adds. Using one of these
-// methods is a compile error that names the function to write instead.
+// The most common methods of PyTorch's Tensor, such as x.sum(). In mote every op is a function, like the ops that a
+// user adds. Calling such a method is a compile error that names the function to write instead.
 #define MOTE_WRITE(call) __attribute__((unavailable("a function, not a method: write " call)))
 #define MOTE_FUNCTION(name, ...)         \
   template <class... A>                  \

@@ -23,7 +23,7 @@ struct Node {
   bool leaf = false;           ///< a Parameter or an input with requires_grad; its gradient stays until zero_grad()
   bool retain = false;         ///< an intermediate result that keeps its gradient, by retain_grad()
   bool consumed = false;       ///< whether a backward pass has used this node, and so has freed its rule
-  bool replaced_leaf = false;  ///< the result of an update w -= ... after which w is no longer a leaf
+  bool replaced_leaf = false;  ///< w -= ... made this node and replaced the leaf w, which error messages explain
   Array grad;
   BackwardRule backward;
   mutable std::shared_ptr<void> noted;  ///< notes of observers on this node (engine/watch/notes.h), or null
@@ -51,8 +51,8 @@ struct Node {
   NodePtr dying_;                                             // the next node in the list that clear_inputs() empties
 };
 
-/// The number of nodes alive in this process. Each parameter has one. If the number grows with every training step,
-/// something leaks.
+/// The number of nodes alive in this process. Each parameter has one node. If the number grows with every training
+/// step, something leaks.
 Index live_nodes();
 
 }  // namespace mote

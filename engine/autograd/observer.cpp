@@ -36,7 +36,7 @@ void tell_closed(const Event& e) noexcept {
 }
 
 void Observer::watch() {
-  watching();  // first installs the observers of the MOTE_* variables, as the outermost ones
+  watching();  // observers from MOTE_* environment variables begin first, and so are outermost
   check_in("Observer", !innermost || thread_context.observer,
            "a scope such as Record or Change cannot begin inside another observer's function");
   for (const Observer* o = innermost; o; o = o->outer_)

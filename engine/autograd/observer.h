@@ -41,17 +41,17 @@ enum class Want { nothing, to_see, to_change };
 /// is empty for a layer. The comment on each kind lists the other fields that are set.
 struct Event {
   enum Kind {
-    layer_opened,   ///< layer
-    layer_closed,   ///< layer
-    op_opened,      ///< op, whose inputs are not known yet
-    op_closed,      ///< op; an op that returns no Tensor, such as argmax, opens and closes but is not recorded
-    rule_opened,    ///< node, dy; backward has reached `node`, whose rule runs until rule_closed
-    rule_closed,    ///< node
-    op_recorded,    ///< op, result, kept; node, which is null if no graph is recorded
-    gradient_sent,  ///< node, dy, dx, input; the rule of `node` has sent dx to that input
-    value_asked,    ///< want; asks whether an observer wants the value, which may cost time and memory
-    value_offered,  ///< value, which may be replaced
-    value_shown     ///< value, after all changes
+    layer_opened,   ///< sets layer
+    layer_closed,   ///< sets layer
+    op_opened,      ///< sets op, whose inputs are not known yet
+    op_closed,      ///< sets op; an op without a result Tensor, such as argmax, is closed but never recorded
+    rule_opened,    ///< sets node, dy; backward has reached `node`, whose rule runs until rule_closed
+    rule_closed,    ///< sets node
+    op_recorded,    ///< sets op, result, kept and node; node is null if no graph is recorded
+    gradient_sent,  ///< sets node, dy, dx, input; the rule of `node` has sent dx to input `input`
+    value_asked,    ///< sets want; asks whether an observer wants a value that costs time and memory
+    value_offered,  ///< sets value, which may be replaced
+    value_shown     ///< sets value, after all changes
   };
   Kind kind;
   std::string_view name = {};
@@ -86,11 +86,12 @@ struct Event {
 ///       void event(const Event& e) override { count += e.kind == Event::op_recorded; }
 ///     };
 ///
-/// In an event about a value, `name` says which value. The empty name "" means the result of the innermost layer, which
-/// every layer offers and shows. Attention has the values "scores" (before masks), "weights", "dropped_weights" and
-/// "heads" of shape [..., H, Tq, dv]. Norms have the value "scale", which is inv_std. Before a value inside attention
-/// or a norm is offered or shown, value_asked is sent. If an observer answers that it wants to change the value,
-/// separate ops compute the attention or norm with the same bits, so that gradients flow through the changed value.
+/// In the events value_asked, value_offered and value_shown, `name` is the name of the value. The empty name "" means
+/// the result of the innermost layer. Every layer sends value_offered and value_shown for its result. Attention has the
+/// values "scores" (before masks), "weights", "dropped_weights" and "heads" of shape [..., H, Tq, dv]. Norms have the
+/// value "scale" of shape [..., 1], by which they multiply each row. For a value inside attention or a norm,
+/// value_asked is sent first. If an observer answers Want::to_change, separate ops compute the attention or norm with
+/// the same bits, so that gradients flow through the changed value.
 class Observer {
  public:
   Observer() = default;

@@ -32,7 +32,7 @@ class Parameter {
   Parameter(const Parameter&) = default;
   Parameter& operator=(const Parameter&) = default;
 
-  /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor.
+  /// A Parameter that is not defined, such as the bias of a Linear without bias, gives an undefined Tensor.
   operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(Array::unfilled()); }
   bool defined() const { return cell_ != nullptr; }
   const Array& value() const& { return cell().value; }

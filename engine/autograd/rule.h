@@ -54,7 +54,7 @@ requires(is_saveable<First> || detail::has_array<First>) auto save(const First& 
                 "array");
   static_assert(((is_saveable<T> || detail::has_array<T>)&&...),
                 "a rule keeps arrays and plain values only; see is_saveable");
-  // A lambda instead of a tuple, because a lambda compiles faster.
+  // Returns the values as a lambda instead of a std::tuple, because a lambda compiles faster.
   return [&](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };
 }
 

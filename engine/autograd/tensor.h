@@ -67,7 +67,7 @@ class Tensor : public TorchMethods {
 
   const NodePtr& node() const& { return node_; }
   NodePtr node() && { return std::move(node_); }
-  static inline const Array no_array;  ///< undefined; functions that return a reference return it if there is no array
+  static inline const Array no_array;  ///< an undefined array, to which functions may return a reference
 
  private:
   Array value_;

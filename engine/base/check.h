@@ -15,9 +15,9 @@
 namespace mote {
 
 /// The one exception type of the library. Its message is one sentence that reports a mistake. The type stays visible
-/// outside of a shared library that hides its other symbols. Control characters in the message are replaced by
-/// printable pictures, so a quoted file name or option cannot move a terminal's cursor. A newline is kept only before
-/// an indented line, as in a list of problems.
+/// outside of a shared library that hides its other symbols, so that programs can catch it. Control characters in the
+/// message are replaced by printable pictures, so a quoted file name or option cannot move a terminal's cursor. A
+/// newline is kept only before an indented line, as in a list of problems.
 class [[gnu::visibility("default")]] Error : public std::runtime_error {
  public:
   explicit Error(std::string_view sentence);

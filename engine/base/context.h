@@ -17,16 +17,16 @@ struct LayerScope {
   std::string (*type)(const LayerScope& innermost);  ///< the name of the layer's class
 };
 
-/// The state of a thread. Only `no_grad` affects results; the other fields serve errors and reports. Scopes such as
-/// During change the fields, so that an exception restores the former values.
+/// The state of a thread. Only `no_grad` affects results; the other fields serve errors and reports. Most fields are
+/// changed by objects such as During (below). Their destructors restore the former values, also after an exception.
 struct Context {
   const char* op = nullptr;           ///< the innermost op that is running; error messages begin with its name
   const LayerScope* layer = nullptr;  ///< the innermost layer being called; error messages end with its path
   long long step = -1;                ///< the training step, during its forward and backward passes; otherwise -1
   bool no_grad = false;               ///< if true, ops record no graph
-  Observer* observer = nullptr;       ///< the innermost observer; null if there is none, and while a backward rule runs
+  Observer* observer = nullptr;       ///< the innermost observer; null if ops are not reported, as in a backward rule
   bool environment_read = false;      ///< whether MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE have installed observers
-  const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient
+  const char* unrecorded = nullptr;   ///< the last op that forgot to call record(); the error of backward() names it
 };
 inline constinit thread_local Context thread_context;
 

@@ -19,8 +19,8 @@ Index Layout::offset_of(std::span<const Index> index) const {
   return offset;
 }
 
-/// Adjacent axes of this layout are joined into one axis if there are no gaps between them in memory. A view exists if
-/// every joined axis can be split exactly into adjacent axes of `to`.
+/// Adjacent axes of this layout are joined into one axis if there are no gaps between them in memory. A view of shape
+/// `to` exists if every joined axis can be split exactly into adjacent axes of `to`.
 std::optional<Layout> Layout::try_view(const Shape& to) const {
   if (is_contiguous()) return Layout(to, offset_);
   Strides strides{};
@@ -73,7 +73,7 @@ Layout Layout::slice(Integer axis, Integer start, Integer end, Integer step) con
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
   const Index stride_step =
-      std::min<Index>(step, std::max<Index>(extent, 1));  // any step of at least `extent` selects one position
+      std::min<Index>(step, std::max<Index>(extent, 1));  // a larger step selects the same, but could overflow
   strides[a] *= stride_step;
   return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
           offset_ + (last > first ? first * stride(a) : 0)};

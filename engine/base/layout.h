@@ -71,9 +71,11 @@ class Layout {
     return offset;
   }
 
-  // Views, which Strided documents. Errors: axes and positions out of range, shapes that do not fit.
-  /// Returns the layout of a view of shape `to`, which must have the same numel. In row-major order the view has the
-  /// same elements. Returns nullopt if the strides do not allow such a view.
+  // The layouts of views, which Strided (engine/array/strided.h) describes. Errors: axes and positions out of range,
+  // shapes that do not fit.
+
+  /// Returns the layout of a view of shape `to`, which must have the same numel. The view has the same elements in
+  /// row-major order. Returns nullopt if the strides do not allow such a view.
   std::optional<Layout> try_view(const Shape& to) const;
   Layout transpose(Integer axis0, Integer axis1) const;
   Layout permute(std::span<const Index> axes) const;

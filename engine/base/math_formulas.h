@@ -39,15 +39,15 @@ MOTE_INLINE DoubleDouble<V> fast_two_sum(V a, V b) {
   return {sum, b - (sum - a)};
 }
 
-// exp(x) = 2^n exp(r), where n is the integer nearest to x / ln 2 and r is the rest, |r| <= ln(2)/2.
+// exp(x) = 2^n exp(r), where n is the integer nearest to x / ln 2 and r = x - n ln 2, so that |r| <= ln(2)/2.
 
 template <class V>
 struct PowerAndRest {
-  BitsOf<V> power;  // n + offset in the lowest bits, and the bits of `magic` above them
+  BitsOf<V> power;  // n + offset in the lowest bits; the higher bits are those of the constant `magic`
   V rest;
 };
-/// Splits x into n and r, for |x| up to a few hundred. With a suitable `offset`, n + offset is the exponent field of a
-/// power of two, and one shift moves the field into place.
+/// Splits x into n ln 2 + r, for |x| up to a few hundred. The integer `offset` is added to n. If it is the bias of the
+/// exponent field, power_of_two() turns the sum into 2^n with one shift.
 template <int offset, class V>
 MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   using C = ConstantsOf<V>;
@@ -72,14 +72,15 @@ MOTE_INLINE V expm1_rest(V r) {
   return fma(r * r, polynomial(r, ConstantsOf<V>::exp), r);
 }
 
-/// 2^(biased - bias). Only the lowest bits of `biased` count.
+/// 2^(biased - bias), where `bias` is that of the exponent field. Only the lowest bits of `biased` count, because the
+/// shift drops the others.
 template <class V>
 MOTE_INLINE V power_of_two(BitsOf<V> biased) {
   return as_real(biased << ConstantsOf<V>::mantissa);
 }
 
-/// Returns y 2^n, where `power` is n + 2 bias. y is multiplied in two steps, because 2^n itself may overflow or
-/// underflow. Only the second step can round.
+/// Returns y 2^n, where `power` is n plus twice the bias of the exponent field. y is multiplied in two steps, because
+/// 2^n itself may overflow or underflow. Only the second step can round.
 template <class V>
 MOTE_INLINE V times_power(V y, BitsOf<V> power) {
   const BitsOf<V> first = power >> 1;
@@ -92,8 +93,8 @@ MOTE_INLINE V v_exp(V x) {
   return times_power(exp_rest(p.rest), p.power);
 }
 
-/// exp(x) - 1, computed as 2^n expm1(r) + (2^n - 1) for |x| < 64. For larger |x| it is computed as v_exp(x) - 1,
-/// because the result rounds to exp(x) or to -1.
+/// exp(x) - 1, computed as 2^n expm1(r) + (2^n - 1) for |x| < 64. For larger |x|, exp(x) - 1 rounds to exp(x) or to -1,
+/// so it is computed as v_exp(x) - 1.
 template <class V>
 MOTE_INLINE V v_expm1(V x) {
   const V far = V(64), near = lesser_of(far, greater_of(-far, x));
@@ -116,7 +117,8 @@ MOTE_INLINE V v_exp_below(V x) {
 template <class V>
 MOTE_INLINE V exp_of(DoubleDouble<V> x) {
   const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x.hi));
-  const V finite = V(ConstantsOf<V>::exp_high);  // for larger |x.hi|, x.lo is ignored, as it may be inf - inf = NaN
+  // x.lo is dropped if |x.hi| is not below exp_high, because x.lo may then be inf - inf = NaN.
+  const V finite = V(ConstantsOf<V>::exp_high);
   return times_power(exp_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
@@ -168,8 +170,8 @@ MOTE_INLINE ExponentAndRest<V> split_by_two(V x) {
   return {exponent, as_real(bits(scaled) - (biased << C::mantissa) + B(C::one)), biased};
 }
 
-/// e ln 2 + log(1 + f + low), where f + low rounds to f. Since 2s = f - s f = f - f^2/2 + s f^2/2, the large terms f
-/// and e ln 2 can be added last.
+/// e ln 2 + log(1 + f) + low, where `low` is tiny. With s = f / (2 + f), log(1 + f) begins with the term
+/// 2s = f - s f = f - f^2/2 + s f^2/2. So the large terms f and e ln 2 can be added last.
 template <class V>
 MOTE_INLINE V log_of_parts(V e, V f, V low) {
   using C = ConstantsOf<V>;
@@ -192,7 +194,8 @@ MOTE_INLINE V v_log(V x) {
   return with_ends_of_log(x, log_of_parts(p.exponent, p.one_plus_f - V(1), V(0)));
 }
 
-/// log(1 + x). The sum 1 + x is rounded, and f is corrected by the rounding error.
+/// log(1 + x). The sum 1 + x is rounded to u = 2^e (1 + f), and `lost` is the rounding error. f is corrected by
+/// lost / 2^e.
 template <class V>
 MOTE_INLINE V v_log1p(V x) {
   using C = ConstantsOf<V>;
@@ -202,7 +205,8 @@ MOTE_INLINE V v_log1p(V x) {
   const V scale = power_of_two<V>(B(2 * C::bias) - p.biased);
   const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // for larger u, c is negligible
   const V near = p.one_plus_f - V(1), f = near + c, low = (near - f) + c;
-  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));  // the fma is about low / (1 + f)
+  // log(1 + f + low) is about log(1 + f) + low / (1 + f), and low / (1 + f) is about low (1 - f).
+  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));
   return select(x == V(0), x, y);
 }
 
@@ -229,14 +233,18 @@ MOTE_INLINE V v_pow(V x, V y) {
   using B = BitsOf<V>;
   const V ax = abs(x), ay = abs(y), zero(0), one(1), inf(C::inf), whole(C::two_mantissa);
   const auto always_one = (y == zero) | (x == one) | ((ax == one) & (ay == inf));
-  const V power = select(always_one, one, y);  // avoids 0 * log(0), which may trap; `lost` avoids inf - inf likewise
+  // 0 * log(0) and inf - inf could trap. So y becomes 1 where the result is 1 anyway, and `lost` is computed from
+  // finite numbers.
+  const V power = select(always_one, one, y);
   const DoubleDouble<V> log_x = log_in_double_double(ax);
   const V log_hi = with_ends_of_log(ax, log_x.hi), p = power * log_hi;
   const auto finite = abs(p) < inf;
   const V lost = fma(power, select(finite, log_hi, zero), select(finite, -p, zero));
   const V magnitude = exp_of(DoubleDouble<V>{p, lost + power * log_x.lo});
 
-  const V rounded = select(ay < whole, ay + whole, ay);  // from 2^23 on every float is whole, from 2^24 on even
+  // The lowest bit of ay + whole tells whether ay, rounded to an integer, is odd. From `whole` on all numbers are
+  // integers, and from 2 whole on they are even.
+  const V rounded = select(ay < whole, ay + whole, ay);
   const auto is_whole = (whole <= ay) | (rounded - whole == ay);
   const auto is_odd = is_whole & (ay < whole + whole) & ((bits(rounded) & B(1)) == B(1));
   const V result = select(is_odd, with_sign_of(magnitude, x), magnitude);
@@ -256,7 +264,8 @@ MOTE_INLINE Logistic<V> v_logistic(V x) {
   return {select(negative, smaller, larger), select(negative, larger, smaller)};
 }
 
-/// A function and its derivative at the same x. A field that the caller does not use costs nothing.
+/// A function and its derivative at the same x. A field that the caller does not use costs nothing, because the
+/// function is inlined.
 template <class V>
 struct ValueAndSlope {
   V value, slope;

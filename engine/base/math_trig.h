@@ -13,9 +13,9 @@ struct Angle {
   BitsOf<V> quadrant;
 };
 
-/// x - n pi/2 with pi/2 as the sum of three constants (Cody and Waite). The fused multiply-add subtracts the first
-/// product without a rounding error. lo keeps the digits that the second product loses, because near a multiple of pi/2
-/// only those digits remain.
+/// x - n pi/2 as the sum hi + lo, where n is the integer nearest to x / (pi/2). pi/2 is the sum of three constants
+/// (Cody and Waite). The fused multiply-add subtracts the first product without a rounding error. lo keeps the digits
+/// that rounding the second product and hi would lose. Near a multiple of pi/2 only those digits remain.
 template <class V>
 MOTE_INLINE Angle<V> reduce(V x) {
   using C = ConstantsOf<V>;
@@ -55,7 +55,7 @@ inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, 
     lo <<= zeros;
   }
   const double scale = __builtin_bit_cast(double, (C::bias - 53 - std::uint64_t(zeros)) << 52) * sign;
-  const double a = double(hi >> 11) * scale;  // the first 53 bits; b has the next 53
+  const double a = double(hi >> 11) * scale;  // a is the first 53 bits of hi and lo, and b is the next 53
   const double b = double((hi & 0x7ff) << 42 | lo >> 22) * scale * 0x1p-53;
   const double y = a * C::half_pi[0];
   const double y_lost = __builtin_fma(a, C::half_pi[0], -y);
@@ -72,7 +72,7 @@ inline HugeAngle reduce_huge(double x) {
   const std::uint64_t m = (pattern & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
   const int e = int(pattern >> 52 & 0x7ff) - 1075, first = e < 2 ? 0 : (e - 2) / 32;
 
-  std::uint32_t limb[11] = {};  // m times seven words of 2/pi, the lowest limb first
+  std::uint32_t limb[11] = {};  // the mantissa m of x times seven words of 2/pi, the lowest limb first
   for (int half = 0; half < 2; ++half) {
     std::uint64_t sum = 0;  // a product of two words plus the limb plus the carry fits into 64 bits
     for (int i = half; i < half + 7; ++i, sum >>= 32) {
@@ -85,7 +85,7 @@ inline HugeAngle reduce_huge(double x) {
   const int point = 32 * (first + 7) - e;  // this many bits follow the binary point
   std::uint32_t quadrant = std::uint32_t(window(limb, point) & 3);
   std::uint64_t hi = window(limb, point - 64), lo = window(limb, point - 128);
-  const bool round_up = hi >> 63 != 0;  // to the nearest multiple of pi/2; the rest is then negative
+  const bool round_up = hi >> 63 != 0;  // if so, the next multiple of pi/2 is nearer
   if (round_up) {
     lo = 0 - lo;
     hi = ~hi + (lo == 0 ? 1u : 0u);
@@ -126,7 +126,8 @@ MOTE_INLINE V sin_of_rest(V hi, V lo, V z) {
 template <class V>
 MOTE_INLINE V cos_of_rest(V hi, V lo, V z) {
   const V half(typename V::Real(0.5)), h = half * z, w = V(1) - h, w_lost = (V(1) - w) - h;
-  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // about sin(hi) lo, plus half the rounding error of z = hi^2
+  // Two small terms of the cosine: sin(hi) lo, which is about hi lo, and half the rounding error of z = hi^2.
+  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));
   return w + (w_lost + fma(z * z, polynomial(z, ConstantsOf<V>::cos), -from_lo));
 }
 
@@ -141,7 +142,7 @@ MOTE_INLINE V sin_with_turns(V x, BitsOf<V> turns) {
   const V z = angle.hi * angle.hi;
   const B quadrant = angle.quadrant + turns;
   const V y = select((quadrant & B(1)) == B(0), sin_of_rest(angle.hi, angle.lo, z), cos_of_rest(angle.hi, angle.lo, z));
-  return as_real(bits(y) ^ ((quadrant & B(2)) << (C::width - 2)));  // bit 1 of the quadrant is the sign
+  return as_real(bits(y) ^ ((quadrant & B(2)) << (C::width - 2)));  // quadrants 2 and 3 change the sign
 }
 
 template <class V>

@@ -37,7 +37,7 @@ std::optional<double> number_from_text(std::string_view text) {
   in.imbue(std::locale::classic());
   double x = 0;
   in >> std::noskipws >> x;
-  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ reports them as a failure, but still sets x
+  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ reports a subnormal number as a failure, but still sets x
   if (in.fail() && !subnormal) return std::nullopt;
   in.clear();
   if (in.peek() != std::istringstream::traits_type::eof()) return std::nullopt;

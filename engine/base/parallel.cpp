@@ -90,15 +90,15 @@ class Pool {
     void* body;
     Index count, grain;
   };
-  struct alignas(8) Range {  // a range of chunks, read and written as one word
+  struct alignas(8) Range {  // a range of chunks; one word, so that one atomic operation can change both ends
     std::uint32_t first, last;
   };
 
-  /// Takes some of the chunks that are left, or an empty range if none are left. While many are left, a thread takes
-  /// half of its fair share, because taking costs as much as a small chunk. Near the end a thread takes one chunk at a
-  /// time, so that all threads finish together. The caller takes from the front and workers take from the back. So a
-  /// thread tends to get the same part of the data in one loop after the other, and finds that part in its own cache.
-  /// Without these rules bench's model S1 trains at 72 % of the speed.
+  /// Takes some of the chunks that are left, or returns an empty range if none are left. While many are left, a thread
+  /// takes half of its fair share, because taking costs as much as running a small chunk. Near the end a thread takes
+  /// one chunk at a time, so that all threads finish together. The caller takes from the front and workers take from
+  /// the back. So a thread tends to get the same part of the data in one loop after the other, and finds that part in
+  /// its own cache. Without these rules the model S1 of examples/bench trains at 72 % of its speed.
   Range take(bool front) {
     const auto participants = static_cast<std::uint32_t>(workers_.size()) + 1;
     Range left = left_;
@@ -131,7 +131,7 @@ class Pool {
 
   /// Called by a worker. Helps with the job if one is open.
   void help() {
-    ++helping_;  // before open_ is read, so that the worker sees the job closed or the caller sees the worker
+    ++helping_;  // before open_ is read: either this worker sees the job closed, or the caller waits for this worker
     if (open_) {
       std::fesetenv(&float_mode_);
       work(false);
@@ -145,7 +145,9 @@ class Pool {
     const Index awake = static_cast<Index>(workers_.size()) - asleep;
     const Index called = std::min(helpers - awake, asleep);
     if (called <= 0) return;
-    { const std::lock_guard lock(mutex_); }  // now a worker that has not seen the job is waiting and can be woken
+    // After this lock, every worker that is counted in asleep_ has seen the job or waits for wake_. So no notification
+    // is lost.
+    { const std::lock_guard lock(mutex_); }
     for (Index i = 0; i < called; ++i) wake_.notify_one();
   }
 
@@ -154,7 +156,7 @@ class Pool {
     for (unsigned seen = 0;;) {
       {
         std::unique_lock lock(mutex_);
-        ++asleep_;  // before jobs_ is read, so that the worker sees a new job or the caller sees the worker asleep
+        ++asleep_;  // before jobs_ is read: either this worker sees the new job, or the caller wakes this worker
         wake_.wait(lock, [&] { return jobs_ != seen || stopping_; });
         --asleep_;
         if (stopping_) return;
@@ -187,7 +189,7 @@ class Pool {
 };
 
 struct State {
-  std::mutex mutex;             // held while a job runs; meanwhile a second application thread runs its job alone
+  std::mutex mutex;             // held while a job runs; a job that another thread begins meanwhile uses no workers
   std::atomic<int> threads{0};  // 0 until first needed
   std::unique_ptr<Pool> pool;   // null until first needed, and while there is no memory for it
 };

@@ -6,8 +6,8 @@
 #if __cplusplus < 202002L
 #error "mote: compile as C++20, with -std=c++20"
 #endif
-// Ops are header code, so a program compiled with the options below would lose NaN, infinity and the order of its
-// sums. Clang's macros show only -ffast-math and -ffinite-math-only.
+// Ops are header code. A program that compiles them with -ffast-math or the other options below would lose NaN,
+// infinity and the order of its sums. Of these options, Clang has macros only for -ffast-math and -ffinite-math-only.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "mote: compile without -ffast-math, -Ofast and -ffinite-math-only; its results depend on exact arithmetic"
 #elif defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)

@@ -66,7 +66,7 @@ class Shape {
   const Index* begin() const& { return extents_.items; }
   const Index* end() const& { return extents_.items + rank_; }
   const Index* data() const& { return begin(); }  // std::span of older standard libraries needs data() and size()
-  // Deleted for temporaries, because the extents die with the temporary.
+  // A temporary has no begin(), end() and data(), because the extents die with the temporary.
   const Index* begin() && = delete;
   const Index* end() && = delete;
   const Index* data() && = delete;

@@ -21,7 +21,7 @@ struct MemoryStats {
   Index live_blocks = 0;      ///< blocks in use now
   Index peak_bytes = 0;       ///< highest live_bytes since the start or reset_peak_memory()
   Index cached_bytes = 0;     ///< in freed blocks, which are kept for the next request of the same size class
-  Index system_requests = 0;  ///< requests for memory to the system; stops growing after the first training steps
+  Index system_requests = 0;  ///< number of requests to the system; stops growing after the first training steps
 };
 MemoryStats memory_stats();
 void reset_peak_memory();

@@ -19,7 +19,7 @@ using TableRow = std::vector<std::string>;
 /// aligned left. A row of one cell is printed as a line of text and does not widen a column.
 std::string table_text(const std::vector<TableRow>& rows, std::string_view sides = "");
 
-/// The line of one row, with columns as wide as the cells of `widest`, for a table that is printed while it grows.
+/// The line of one row, for a table that is printed while it grows. Each column is as wide as its cell in `widest`.
 std::string table_line(const TableRow& row, const TableRow& widest, std::string_view sides = "");
 
 }  // namespace mote

@@ -28,7 +28,8 @@ const auto& by_name(std::string_view what, const List& list, std::string_view na
   throw Error(sentence.append(" '").append(name).append("' is none of ").append(also).append(all_names(list)));
 }
 
-/// The number of letters of the longer name that are in neither the common prefix nor the common suffix of both names.
+/// How different two names are, for finding the nearest one: the number of letters of the longer name that are in
+/// neither the common prefix nor the common suffix.
 inline std::size_t distance(std::string_view a, std::string_view b) {
   const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();

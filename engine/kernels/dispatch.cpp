@@ -8,7 +8,7 @@
 
 namespace mote::kernels {
 
-// Each function exists only if its table is part of this build.
+// The kernel tables of all instruction sets. A function is defined only if this build contains its instruction set.
 const Table& portable_table();
 const Table& avx2_table();
 const Table& avx512_table();
@@ -19,9 +19,8 @@ const Table& relaxed_table();
 namespace {
 
 /// Whether the table's multiply-add is fused, which means that product and sum are rounded only once. WebAssembly's
-/// relaxed SIMD leaves this to the machine. With a share of 2 + h, lerp computes (1 + h) (x - y) + x. For the x and y
-/// below, this is ((1 + h)^2 - (1 + 2 h)) 2^i with h = 2^-12. A fused multiply-add gives h^2 2^i. If the square is
-/// rounded first, the result is 0.
+/// relaxed SIMD leaves this to the machine. The test makes lerp compute (1 + h)^2 - (1 + 2 h) with h = 2^-12, times a
+/// power of two in each lane. A fused multiply-add gives h^2. If the square is rounded first, the result is 0.
 [[maybe_unused]] bool rounds_once(const Table& t) {
   constexpr Index n = 16;
   constexpr real h = real(1) / 4096;

@@ -27,8 +27,7 @@ struct Region {
   Index i, i_end, j, j_end;
 };
 
-/// Describes the part of a region's product that sums over one block of k, the block that begins at p. A and B are
-/// not packed.
+/// Describes the product of a region over one block of k, which begins at p. A and B are not packed.
 inline TileBlock block_of(const Product& x, const Region& r, Index p) {
   const Index depth = std::min(sum_block, x.k - p);
   return {.rows = r.i_end - r.i,
@@ -175,7 +174,8 @@ Parts split(const Product& x, Index wanted) {
 /// of a weight, k counts the rows of a batch, so each thread reads rows that are in its cache.
 void run_blocks_apart(const Product& x, const GemmBatch& batch) {
   const Index blocks = ceil_div(x.k, sum_block), size = x.m * x.n, across = std::clamp<Index>(x.n / 32, 1, 4);
-  // The parts of each block. There are a few tasks per thread, because the last block may be short.
+  // The product of each block is cut into 3 or 4 parts, so that no thread waits long although the last block may be
+  // short.
   const Parts parts{4 / across, across};
   const Storage memory(static_cast<std::size_t>(blocks * size) * sizeof(real));
   real* const sums = static_cast<real*>(memory.data());
@@ -207,8 +207,8 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most;
   const Parts parts = split(x, ceil_div(wanted, batch.count));
-  // Whether the separate products of the blocks of k are small beside A and B and together have at most 2^24
-  // elements.
+  // Separate products of the blocks of k pay off if these products are small beside A and B. All of them together may
+  // have at most 2^24 elements, which limits the memory.
   const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block && work <= sum_block << 24;
   if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x, batch);
   const double task_ns = static_cast<double>(work) * multiply_add_ns;
@@ -239,8 +239,8 @@ constinit thread_local std::span<const PackedWeight> packed_weights = {};
 // right one.
 constinit thread_local std::size_t next_packed = 0;
 
-/// Finds B among the weights of the innermost UsePacked. Returns null if B is not one of these weights, or if A or C
-/// is not contiguous.
+/// Finds B among the packed weights of the innermost UsePacked (gemm.h). Returns null if B is not among them, or if A
+/// or C is not contiguous.
 [[gnu::noinline]] const PackedWeight* find_packed(Index m, Index n, Index k, const Matrix& a, const Matrix& b,
                                                   Index c_row) {
   const bool rows = a.column == 1 && (m == 1 || a.row == k) && c_row == n;

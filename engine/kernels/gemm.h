@@ -55,16 +55,16 @@ PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
 /// depending on the instruction set.
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
 
-/// While a UsePacked lives, gemm() on this thread calls multiply_packed() for every product of few rows and the
-/// transpose of one of the given weights. The bits are the same, and only memory bandwidth limits the speed. Without
-/// a UsePacked, products of one row at a time would pack W again for every row. The weights, their elements and their
-/// panels must not change meanwhile. If scopes nest, only the innermost one counts.
+/// While a UsePacked lives, gemm() on this thread calls multiply_packed() for every product A W^T whose A has few rows
+/// and whose W is one of the given weights. The bits are the same. Without a UsePacked, products of one row at a time
+/// would pack W again for every row. The weights, their elements and their panels must not change meanwhile. If scopes
+/// nest, only the innermost one counts.
 class UsePacked {
  public:
   [[nodiscard]] explicit UsePacked(std::span<const PackedWeight> weights);
   ~UsePacked();
   UsePacked(const UsePacked&) = delete;
-  /// The largest number of rows that counts as few.
+  /// The largest number of rows of A that counts as few.
   static constexpr Index most_rows = 8;
 
  private:

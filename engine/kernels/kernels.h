@@ -45,8 +45,8 @@ struct NormGradients {
   real *dx, *d_weight, *d_bias;
 };
 
-/// The target probabilities of one row of cross-entropy. Every class has probability `spread`, to which class `index`
-/// adds `sharp`. The gradient is multiplied by `scale`.
+/// The target probabilities of one row of cross-entropy. Every class has probability `spread`, and class `index` has
+/// `sharp` in addition. The gradient is multiplied by `scale`.
 struct TargetRow {
   Index index;
   real sharp, spread, scale;
@@ -115,7 +115,8 @@ struct Table {
   /// is computed from (dy[i], x[i]). dx may be dy.
   void (*gelu_again)(const real* dy, const real* x, real* y, real* dx, Index n);
   void (*gelu_tanh_again)(const real* dy, const real* x, real* y, real* dx, Index n);
-  /// y[i] = x[i] * (scale if bit i % 8 of keep[i / 8] is set, else 0); keep has an even number of bytes.
+  /// y[i] = x[i] * (scale if bit i % 8 of keep[i / 8] is set, else 0). keep has an even number of bytes, because 16
+  /// bits are read at a time.
   void (*scale_kept)(const real* x, const std::uint8_t* keep, real scale, real* y, Index n);
 
   // Reductions (target/rows.h). Element i goes into accumulator i mod 16, and a fixed tree combines the 16
@@ -180,7 +181,7 @@ struct Table {
   void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel,
                     real* out);
   /// Packs A of the block t into `out`, and makes t refer to the packed A. `out` must have room for
-  /// (rows + d) * (k + 16) elements, where d = rows / gemm_rows + 1.
+  /// (rows + d) * (k + 16) elements, where d = rows / gemm_rows + 1 is the largest possible number of panels.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
 
   // The Mersenne Twister (target/twister.h; formulas: mersenne.h).

@@ -45,7 +45,7 @@ inline Tensor relu(const Tensor& x) {
 ///     const Tensor y = pointwise("arcsinh", x, [](real x) { return std::asinh(x); },
 ///                                [](real x) { return 1 / std::sqrt(x * x + 1); });
 ///
-/// Both functions may capture plain numbers by value. gradcheck() reports a slope that is not the derivative of f.
+/// f and `slope` may capture plain numbers by value. gradcheck() reports a slope that is not the derivative of f.
 template <class F, class Slope>
 Tensor pointwise(OpName name, const Tensor& x, const F& f, const Slope& slope) {
   static_assert(std::is_trivially_copyable_v<Slope>, "the slope captures plain numbers alone, by value");

@@ -41,7 +41,7 @@ inline Tensor div(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// -x. Its rule need not ask dx.wants(0), because an op without a tracked input records no rule.
+/// -x. The rule need not ask whether x requires a gradient, because an op without a tracked input records no rule.
 inline Tensor neg(const Tensor& x) {
   Op op("neg", x);
   return op.record(-x.array(), [](const Array& dy, Grads& dx) { dx.add(0, -dy); });
@@ -72,9 +72,9 @@ inline Tensor operator-(Number auto s, const Tensor& x) { return sub(Tensor(s), 
 inline Tensor operator*(Number auto s, const Tensor& x) { return mul(x, static_cast<real>(s)); }
 inline Tensor operator/(Number auto s, const Tensor& x) { return div(Tensor(s), x); }
 
-// These operators assign a new tensor, recorded like any other, to the variable on the left. Nothing is changed in
-// place. If the variable was a leaf, it is a leaf no longer. To update a weight by hand, use a Parameter and its
-// set().
+// +=, -=, *= and /= assign a new tensor to the variable on the left. The new tensor is recorded like any other. Nothing
+// is changed in place. If the variable was a leaf, it is a leaf no longer. To update a weight by hand, use a Parameter
+// and its set().
 namespace detail {
 inline Tensor& rebind(Tensor& a, Tensor y) {
   if (a.node() && y.node()) y.node()->replaced_leaf = a.node()->leaf || a.node()->replaced_leaf;  // for grad()'s error

@@ -45,7 +45,7 @@ void require_mask(const Mask& mask, const Shape& weights) {
                    : ", [..., H, Tq, Tk]: each of its extents must be 1 or that of the weights");
 }
 
-/// Checks that these inputs and options can be used with the cache.
+/// Checks that q, k and the options can be used with the key-value cache.
 void require_cacheable(const Array& q, const Array& k, const AttentionOptions& o, const KeyValueCache& cache) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
   check(o.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
@@ -57,9 +57,10 @@ void require_cacheable(const Array& q, const Array& k, const AttentionOptions& o
         " must have the same length, the last extent but one");
 }
 
-/// The inputs of one attention, [B, H, T, width], and its plan. The constructor checks the inputs and the options.
+/// The arrays q, k and v of one attention, each [B, H, T, width], and its sizes and switches. The constructor checks
+/// the inputs and the options.
 struct Inputs {
-  Array q, k, v;                           // with a cache, k and v include its rows
+  Array q, k, v;                           // with a cache, k and v include the cached rows
   std::optional<KeyValueCache> next = {};  // the cache with the new rows appended
   AttentionPlan plan = {};
 
@@ -160,7 +161,7 @@ bool changed_inside() {
   return false;
 }
 
-/// Computes and records the fused op. `op` is already open.
+/// Computes and records the fused op. The caller has created `op` already.
 Tensor attend(Op& op, Inputs in, const AttentionOptions& o, const Generator* random, KeyValueCache* cache) {
   const AttentionPlan& p = in.plan;
   show_weights(in, o, random);

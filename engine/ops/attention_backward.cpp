@@ -14,10 +14,11 @@ namespace {
 /// not wanted.
 struct KeyGradients {
   HeadView<real> k, v;
-  Index unset = 0;  // rows of keys from `unset` on hold no sum yet, so a block sets them
+  Index unset = 0;  // gradient rows from key `unset` on hold no sum yet, so a block sets them instead of adding
 };
 
-/// y += w^T x for the block's keys, with a row of x per query. Masked pairs are skipped one by one.
+/// y += w^T x for one block: w [queries, keys], x [queries, width], y [keys, width]. Masked pairs of a query and a key
+/// are skipped one by one.
 void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w, const HeadView<const real>& x,
                          Index width, const HeadView<real>& y) {
   for (Index r = 0; r < at.rows(); ++r)
@@ -28,8 +29,8 @@ void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w,
       for (Index c = 0; c < width; ++c) to[c] = std::fma(w[(j - at.lo) * block_rows + r], from[c], to[c]);
     }
 }
-/// y += w^T x. A guarded pass uses guarded_sum_queries(), and any other pass uses the kernel. The kernel sets the
-/// rows of y for keys from `unset` on, instead of adding to them.
+/// y += w^T x for one block. A guarded pass (see AttentionPass::masks_pairs) skips masked pairs one by one, and any
+/// other pass uses the kernel. The kernel sets the rows of y from key `unset` on, instead of adding to them.
 void sum_queries(const AttentionPass& p, const Block& at, const kernels::AttentionBlock& block, const real* w,
                  const HeadView<const real>& x, Index width, const HeadView<real>& y, Index unset) {
   if (!y.data) return;

@@ -28,14 +28,14 @@ kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const B
       for (Index j = 0; j < n; ++j) m.keep()[j * lanes + r] = j >= first && j < end && (!mask || mask[j]);
     }
   }
-  if (p.slopes) {  // the bias of query r and key j, -slope |distance|, lies at bias[n - 1 + r - j]
+  if (p.slopes) {  // bias[n - 1 + r - j] = -slope |distance| for query r and key j of the block's n keys
     const Index first = at.begin + p.shift() - at.lo - (n - 1);
     for (Index i = 0; i < n + lanes - 1; ++i) m.bias[i] = -p.slopes[at.h] * static_cast<real>(std::abs(first + i));
   }
   if (p.bits) {
     const Index weights = p.batch * p.heads * p.queries * p.keys;
     for (Index first = 0; first < n; first += 16) {
-      std::uint32_t kept[block_rows] = {};  // a row's bits for 16 keys, so that the loop over rows is vectorized
+      std::uint32_t kept[block_rows] = {};  // each query's dropout bits for 16 keys, so that the loop over r vectorizes
       for (Index r = 0; r < rows; ++r)
         kept[r] = sixteen_bits(p.bits, p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + first, weights);
       for (Index j = 0; j < std::min<Index>(16, n - first); ++j)
@@ -61,12 +61,12 @@ const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, r
   return dropout;
 }
 
-/// sum_keys() with masked pairs skipped one by one.
+/// Like sum_keys(), but skips masked pairs one by one.
 static void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lanes, const real* w,
                              const HeadView<const real>& x, Index width, real* y, Index y_row) {
   for (Index r = 0; r < at.rows(); ++r)
     for (Index c = 0; c < width; ++c) {
-      real total = -real(0), sum = 0;  // -0 + x is x, also for x = 0 and x = -0
+      real total = -real(0), sum = 0;  // total begins at -0, because -0 + x is x even for x = -0, but 0 + -0 is 0
       for (Index j = at.lo; j < at.hi; ++j) {
         if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) {
           total += sum;

@@ -44,10 +44,10 @@ struct AttentionPlan {
   }
 
   Index weights_size() const { return (queries + block_rows - 1) / block_rows * block_rows * keys; }
-  /// Whether forward saves its weights for backward, which otherwise recomputes them. They are saved only if they
-  /// take no more memory than q and k, so memory still grows with Tq + Tk. Backward must also cut the queries into
-  /// the same blocks as forward. If no weights were saved, a training step of the benchmark's model S0 would take 5 %
-  /// longer, and a step of S3 would take the same time.
+  /// Whether forward saves its weights for backward, which otherwise recomputes them. They are saved only if they take
+  /// no more memory than q and k, so memory still grows with Tq + Tk. Backward must also cut the queries into the same
+  /// blocks as forward. Without saved weights, a training step of a small model (S0 of examples/bench) would take 5 %
+  /// longer.
   bool saves_weights() const {
     return queries > 1 && keys > 0 && (group() == 1 || queries % block_rows == 0) &&
            weights_size() <= (queries + keys) * width;
@@ -64,19 +64,19 @@ struct HeadView {
   T* at(Index b, Index h, Index t) const { return data + b * batch + h * head + t * row; }
 };
 
-/// The plan and the arrays of one pass of attention.
+/// The sizes, switches and arrays of one forward or backward pass of attention.
 struct AttentionPass : AttentionPlan {
   HeadView<const real> q, k, v;
-  HeadView<const std::uint8_t> mask = {};  // rows of [B, H, Tq, Tk]; data is null without a mask
+  HeadView<const std::uint8_t> mask = {};  // [B, H, Tq, Tk], true = may attend; `data` is null without a mask
   const real* slopes = nullptr;            // alibi: [H]
   const std::uint8_t* bits = nullptr;      // dropout's choices for all weights, eight to a byte: 1 = kept
-  bool guarded = false;                    // sums skip masked pairs one by one: see masks_pairs()
+  bool guarded = false;                    // whether sums skip masked pairs one by one; masks_pairs() says why
 
   /// Whether a mask or a window may hide pairs of a query and a key. The fast sums leave out pairs that causality
   /// hides. But they multiply pairs that a mask or a window hides by a weight or gradient of 0, and 0 times NaN or
-  /// infinity is NaN. So a pass that masks pairs first checks the rows that it will multiply. If any row is not
-  /// finite, the pass is guarded: its sums skip masked pairs one by one, in the order of the fast sums. Queries that
-  /// see no such row get the same bits either way.
+  /// infinity is NaN. So a pass that masks pairs first checks the rows that it will multiply. If any row is not finite,
+  /// the pass is guarded: its sums skip masked pairs one by one, in the order of the fast sums. Queries that see only
+  /// finite rows get the same bits either way.
   bool masks_pairs() const { return mask.data || window > 0; }
   bool sees(Index b, Index h, Index i, Index j) const {
     return j >= first(i) && j < end(i) && (!mask.data || mask.at(b, h, i)[j]);

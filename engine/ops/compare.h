@@ -77,7 +77,8 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   });
 }
 
-// PyTorch allows (x > 0) * x. Here a mask is not a number, and these overloads say what to write instead.
+// PyTorch allows (x > 0) * x. In mote a Mask is not a number, so arithmetic with it is a compile error that names the
+// function to write.
 template <std::same_as<Mask> M>
 __attribute__((unavailable("a mask selects: write where(mask, x, 0)"))) Tensor operator*(const M&, const Tensor&);
 template <std::same_as<Mask> M>

@@ -3,10 +3,10 @@
 
 namespace mote::cost {
 
-inline constexpr double simple = 0.2;        ///< an element copied, added or scaled
-inline constexpr double exponential = 0.4;   ///< an element of a function such as exp, or of a softmax
-inline constexpr double row = 15;            ///< a row, in addition to its elements
-inline constexpr double norm = 0.3;          ///< an element of a norm; its gradient takes twice as long
-inline constexpr double rotated_pair = 1.0;  ///< a pair of elements rotated
+inline constexpr double simple = 0.2;        ///< per element that is copied, added or scaled
+inline constexpr double exponential = 0.4;   ///< per element of a function such as exp, or of a softmax
+inline constexpr double row = 15;            ///< per row, in addition to its elements
+inline constexpr double norm = 0.3;          ///< per element of a norm; the gradient of a norm takes twice as long
+inline constexpr double rotated_pair = 1.0;  ///< per pair of elements that is rotated
 
 }  // namespace mote::cost

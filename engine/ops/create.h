@@ -33,7 +33,7 @@ requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(c
   return y;
 }
 
-/// Not available, because a shape is written in braces.
+/// zeros(2, 3) is a compile error, because a shape is written in braces: zeros({2, 3}).
 template <std::integral I, class... A>
 __attribute__((unavailable("write zeros({2, 3})"))) Tensor zeros(I, A&&...);
 template <std::integral I, class... A>

@@ -18,7 +18,7 @@ inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& b
   Array h;
   {
     const NoGrad only_values;
-    h = gelu(x, form).array();  // called as an op, so that observers see it
+    h = gelu(x, form).array();  // calls the op and not its kernel, so that observers see gelu
   }
   return op.record(linear(h, weight.array(), bias.array()), save(x.array().contiguous(), weight, form),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& weight, GeluForm form) {

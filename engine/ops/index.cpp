@@ -63,8 +63,8 @@ IntArray counted_from_0(const IntArray& positions, Index extent, int axis, const
 }
 
 /// Returns the row-major position in x of every element of index()'s result. `shape` is the shape of x. The result
-/// takes the lists' positions along the lists' axes, and all positions along the other axes. The lists are broadcast
-/// to a common shape. If the lists' axes are adjacent, the axes of the common shape replace these axes. Otherwise the
+/// takes the lists' positions along the lists' axes, and all positions along the other axes. The lists are broadcast to
+/// a common shape. If the lists' axes are adjacent, the axes of the common shape replace the lists' axes. Otherwise the
 /// axes of the common shape come first.
 IntArray positions_in(const Shape& shape, const std::vector<AxisIndex>& lists) {
   Shape drawn;

@@ -49,12 +49,11 @@ class IndexItem : public std::variant<Index, Slice, IntArray, Mask, NewAxis, Ell
 /// PyTorch's x[...], with the names of PyTorch's C++ API. x[:, -1, 2:5] is index(x, {Slice(), -1, Slice(2, 5)}).
 /// x[range(n), y] is index(x, {int_arange(n), y}). x[x > 0] is index(x, x > 0).
 ///
-/// A position removes its axis, and a Slice keeps its axis. Lists of positions are broadcast to a common shape. A
-/// Mask counts as one list for each of its axes, and the lists hold the positions where the Mask is true. If the
-/// lists' axes are adjacent, the axes of the common shape replace these axes. Otherwise the axes of the common shape
-/// come first in the result. Axes that no item indexes are kept whole. If an element is taken twice, its gradients
-/// add up. Errors: more items than axes, a position out of range, lists that do not broadcast, a mask of another
-/// shape.
+/// A position removes its axis, and a Slice keeps its axis. Lists of positions are broadcast to a common shape. A Mask
+/// counts as one list for each of its axes, and the lists hold the positions where the Mask is true. If the lists' axes
+/// are adjacent, the axes of the common shape replace the lists' axes. Otherwise the axes of the common shape come
+/// first in the result. Axes that no item indexes are kept whole. If an element is taken twice, its gradients add up.
+/// Errors: more items than axes, a position out of range, lists that do not broadcast, a mask of another shape.
 Tensor index(const Tensor& x, std::initializer_list<IndexItem> items);
 IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
 /// index() with a single item, which needs no braces: x[3] is index(x, 3).
@@ -62,7 +61,7 @@ inline Tensor index(const Tensor& x, const IndexItem& item) { return index(x, {i
 inline IntArray index(const IntArray& x, const IndexItem& item) { return index(x, {item}); }
 
 namespace detail {
-/// Checks gather's index, which must be contiguous, and returns the Along that finds the selected elements.
+/// Checks the index of gather(), which must be contiguous. Returns the Along (along.h) that finds the elements of x.
 inline Along gathering(const Shape& x, Integer axis, const IntArray& index) {
   const int a = x.axis(axis);
   check_in("gather", index.rank() == x.rank(), "index ", index.shape(), " must have the rank of x ", x);

@@ -8,7 +8,7 @@ namespace {
 
 /// Writes the rows x [B, H, t, width] to `to` [B, H, capacity, width], from position `at` on.
 void write(const Array& x, Array& to, Index at) {
-  const Array rows = x.stride(3) == 1 ? x : x.contiguous();  // rows may lie apart, as in a view of a projection
+  const Array rows = x.stride(3) == 1 ? x : x.contiguous();  // a row's elements must be adjacent; rows may lie apart
   const Index heads = to.shape()[1], capacity = to.shape()[2], width = to.shape()[3];
   real* const all = to.mutate();
   for (Index b = 0; b < x.shape()[0]; ++b)
@@ -21,7 +21,7 @@ void write(const Array& x, Array& to, Index at) {
 }  // namespace
 
 void KeyValueCache::truncate(Integer length) {
-  const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // the next token sees window - 1 tokens before it
+  const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // the next token must see window - 1 earlier tokens
   check_in("KeyValueCache", length >= least && length <= this->length(), "cannot truncate to ", length,
            " tokens, only to a number from ", least, " to ", this->length());
   count_ = length - first_;

@@ -18,7 +18,7 @@ enum class Reduction { none, mean, sum };
 /// The settings of cross_entropy, with PyTorch's names and defaults.
 struct CrossEntropyOptions {
   Index ignore_index = -100;              ///< rows with this target are ignored
-  Reduction reduction = Reduction::mean;  ///< mean: over the rows that are not ignored
+  Reduction reduction = Reduction::mean;  ///< Reduction::mean averages over the rows that are not ignored
   double label_smoothing = 0;             ///< share of the target spread evenly over all classes
 };
 

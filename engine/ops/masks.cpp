@@ -37,7 +37,7 @@ Mask from_blocked(const Tensor& blocked) {
   Mask m(x.shape());
   const auto odd = std::find_if(x.data(), x.data() + x.numel(), [](real b) { return b != 0 && b != 1; });
   if (odd != x.data() + x.numel()) {
-    // an additive mask holds 0 and values far below 0
+    // an additive mask holds only 0 and values far below 0, and needs another error message
     const bool added = std::all_of(x.data(), x.data() + x.numel(), [](real b) { return b == 0 || b <= -1000; });
     check_in("from_blocked", !added, "this is an additive mask m, of 0 and ", *odd, ": write m == 0 instead");
     check_in("from_blocked", false, "elements must be 0 (may attend) or 1 (blocked), not ", *odd);

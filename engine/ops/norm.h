@@ -15,9 +15,9 @@ namespace detail {
 using NormForward = decltype(kernels::Table::layer_norm);
 using NormBackward = decltype(kernels::Table::layer_norm_backward);
 
-/// The backward rule of both norms, in one pass over the rows. The sums for weight and bias run over blocks of 128
-/// rows, and the blocks are added in order, so that the number of threads does not affect the bits. x [..., C] is
-/// contiguous. stats holds {mean, inv_std} of every row.
+/// The backward rule of layer_norm and rms_norm, in one pass over the rows. The sums for weight and bias run over
+/// blocks of 128 rows, and the blocks are added in order, so that the number of threads does not affect the bits. x
+/// [..., C] is contiguous. stats holds {mean, inv_std} of every row.
 inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array& x, const Array& weight,
                                          const Array& stats, NormBackward kernel) {
   const Array g = dy.contiguous();
@@ -82,8 +82,9 @@ inline Array column(const Array& stats, Index which, const Shape& x) {
   return stats.slice(1, which, which + 1).reshape(x.with(-1, 1));
 }
 
-/// The same result as the fused norm, bit for bit, computed by separate ops, so that observers can change the scale
-/// in between. The scale is 1 / sqrt(var + eps), [..., 1].
+/// layer_norm or rms_norm by separate ops, so that observers can change the scale before x is multiplied by it. The
+/// scale [..., 1] is 1 / sqrt(var + eps), or 1 / sqrt(mean(x^2) + eps) in rms_norm. The result equals that of the fused
+/// op, bit for bit.
 inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, const Tensor& weight, const Tensor& bias,
                          double eps) {
   check_norm(x, weight, bias, eps);
@@ -108,7 +109,7 @@ inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, co
   return bias.defined() ? y + bias : y;
 }
 
-/// The op of both norms. For backward it keeps x, the weight, and {mean, inv_std} of every row.
+/// The op of layer_norm and of rms_norm. For backward it keeps x, the weight, and {mean, inv_std} of every row.
 inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward backward, const Tensor& x,
                    const Tensor& weight, const Tensor& bias, double eps) {
   const Want wanted = wanted_value("scale");

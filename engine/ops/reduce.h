@@ -40,7 +40,7 @@ inline Array mean_square(const Array& d, const Axes& axes, bool keepdim, real co
 }
 }  // namespace detail
 
-/// The sum over `axes`, or over all axes if none are given. keepdim keeps these axes with extent 1. The sum of no
+/// The sum over `axes`, or over all axes if none are given. keepdim keeps the summed axes with extent 1. The sum of no
 /// elements is 0. Errors: an axis out of range or listed twice.
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("sum", x);

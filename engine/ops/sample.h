@@ -24,7 +24,7 @@ Array filled(const Shape& shape, const Fill& fill) {
 }
 }  // namespace detail
 
-/// Not available, because a shape is written in braces.
+/// rand(2, 3, random) is a compile error, because a shape is written in braces: rand({2, 3}, random).
 template <std::integral I, class... A>
 __attribute__((unavailable("write rand({2, 3}, random)"))) Tensor rand(I, A&&...);
 template <std::integral I, class... A>
@@ -131,7 +131,7 @@ inline void race(std::span<const real> p, std::span<const real> times, std::span
   for (std::size_t i = 0; i < p.size(); ++i) speed[i] = p[i] > 0 ? p[i] / times[i] : real(0);
   std::vector<Index> order(p.size());
   std::iota(order.begin(), order.end(), Index(0));
-  const auto faster = [&](Index a, Index b) {  // ties: the lower class, so that every sort gives the same order
+  const auto faster = [&](Index a, Index b) {  // the lower class wins a tie, so that every sort gives the same order
     const real x = speed[static_cast<std::size_t>(a)], y = speed[static_cast<std::size_t>(b)];
     return x > y || (x == y && a < b);
   };

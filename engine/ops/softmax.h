@@ -87,7 +87,7 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
              for (Index j = 0; j < n; ++j) to[j] = kept[j] || std::isfinite(g[j]) ? g[j] : real(0);
              kernels::table().softmax_backward(to, y.data() + number * n, to, n);
              for (Index j = 0; j < n; ++j)
-               if (!kept[j] && to[j] != 0) to[j] = 0;  // a NaN that spread from a kept element
+               if (!kept[j] && to[j] != 0) to[j] = 0;  // removes a NaN that spread from an element that the mask keeps
            }));
   });
 }

@@ -103,7 +103,7 @@ inline Tensor sign(const Tensor& x) {
 
 namespace detail {
 inline Array power(const Array& base, real exponent) {
-  if (exponent == 1) return base;  // common exponents are exact, and far faster than logarithms
+  if (exponent == 1) return base;  // common exponents take no logarithm, which is far faster
   if (exponent == 2) return base * base;
   if (exponent == 3) return base * base * base;
   if (exponent == real(0.5)) return map(kernels::table().sqrt, base);
@@ -117,7 +117,7 @@ inline Array power(const Array& base, real exponent) {
 inline Tensor pow(const Tensor& x, Number auto power_of_x) {
   Op op("pow", x);
   const real exponent = static_cast<real>(power_of_x);
-  x.array().require();  // for x^1 no kernel checks that x is defined
+  x.array().require();  // needed for x^1, which runs no kernel that checks whether x is defined
   return op.record(detail::power(x.array(), exponent), save(x, exponent),
                    [](const Array& dy, Grads& dx, const Array& x, real exponent) {
                      const bool flat = exponent == 0;

@@ -320,7 +320,7 @@ inline Array rolled(const Array& x, int axis, Index shift) {
 }
 }  // namespace detail
 
-/// x with the positions of these axes in reverse order. Errors: an axis out of range or listed twice, no axis.
+/// x with its elements in reverse order along each of `axes`. Errors: an axis out of range or listed twice, no axis.
 inline Tensor flip(const Tensor& x, const Axes& axes) {
   Op op("flip", x);
   check(!axes.empty(), "say which axes: flip(x, {0})");

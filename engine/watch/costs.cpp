@@ -16,7 +16,7 @@ const Array& input(const Event& e, std::size_t i) {
   return i < inputs.size() ? *inputs[i] : Tensor::no_array;
 }
 
-/// The value at position i of those that the op passed to save(). Null if there is none, or if it is not a T.
+/// The i-th value that the op passed to save(), or null if there is none or its type is not T.
 template <class T>
 const T* kept(const Event& e, std::size_t i) {
   return i < e.kept.size() ? e.kept[i].as<T>() : nullptr;
@@ -32,8 +32,8 @@ OpCosts linear_costs(const Event& e) {
   return {xw + (input(e, 2).defined() ? y : 0), {xw, xw, y}};
 }
 
-/// The forward cost leaves out gelu, which runs as an op of its own. Backward computes gelu again together with its
-/// gradient, for one operation per element.
+/// The costs of gelu_linear. The forward cost leaves out gelu, which runs as an op of its own. Backward computes gelu
+/// again together with its gradient, for one operation per element.
 OpCosts gelu_linear_costs(const Event& e) {
   OpCosts costs = linear_costs(e);
   costs.gradients[0] += input(e, 0).numel();
@@ -42,7 +42,7 @@ OpCosts gelu_linear_costs(const Event& e) {
 
 OpCosts extreme_costs(const Event& e) {
   const Index x = input(e, 0).numel();
-  const bool along_one_axis = kept<Shape>(e, 0) != nullptr;  // then the op keeps positions, which alone get a gradient
+  const bool along_one_axis = kept<Shape>(e, 0) != nullptr;  // only max(x, axis) keeps a Shape; its rule only moves dy
   return {x, {along_one_axis ? 0 : 3 * x}};
 }
 
@@ -115,7 +115,7 @@ struct CostTable {
       {"masked_softmax", per_element(5, {4})},
       {"log_softmax", per_element(5, {4})},
       {"cross_entropy", per_element(5, {3})},     // forward as softmax; backward exp, difference, product
-      {"layer_norm", per_element(7, {9, 4, 1})},  // mean, difference, square and sum, scale, weight, bias
+      {"layer_norm", per_element(7, {9, 4, 1})},  // forward: mean, difference, square and sum, scale, weight, bias
       {"rms_norm", per_element(4, {7, 3})},       // square and sum, scale, weight
       {"mse_loss", per_element(3, {2, 2})},
       {"reshape", per_element(0)},

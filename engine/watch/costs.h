@@ -13,7 +13,7 @@ namespace mote {
 /// The floating-point operations of an op, and the shapes that a trace prints for it. A multiply-add counts as two.
 struct OpCosts {
   Index forward = 0;
-  std::vector<Index> gradients = {};  ///< of each input's gradient; empty: each costs as much as forward
+  std::vector<Index> gradients = {};  ///< operations per input's gradient; if empty, each costs as much as forward
   std::vector<std::pair<std::string, Shape>> notes = {};  ///< shapes of values in the op: {"weights", [B, H, Tq, Tk]}
 
   /// The operations of the gradient of input i.

@@ -14,7 +14,7 @@ struct DiagramBox {
 
 struct Diagram {
   std::vector<DiagramBox> boxes;
-  std::vector<std::pair<std::size_t, std::size_t>> arrows;  ///< from a box to a later one in `boxes`
+  std::vector<std::pair<std::size_t, std::size_t>> arrows;  ///< positions in `boxes`: from a box to a later box
   std::vector<std::string> notes;                           ///< lines above the picture
 };
 

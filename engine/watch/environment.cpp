@@ -104,7 +104,7 @@ struct FiniteCheck : Observer {
       text += (back > 0 ? " <- " : "; dy is from ") + from->second.first;
     return text;
   }
-  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by node id: the name and id of the op that last sent dy
+  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by node id: the op (text, id) that last sent that node dy
 };
 
 const double program_start = steady_seconds();

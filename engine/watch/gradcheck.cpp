@@ -89,8 +89,9 @@ class Check {
       gradients_.push_back(p.grad().defined() ? p.grad().contiguous() : Array::zeros(p.shape()));
       if (f64 && options_.small_gradients && p.grad().defined()) unit_ = std::min(unit_, largest(p.grad()));
     }
-    // For a result y of n elements, rounding changes a numeric gradient by about 2.2e-16 |y| sqrt(n) / 6e-6. This is a
-    // tenth of the tolerance 1e-6 if |y| sqrt(n) is 2,700. So the lower limit of unit_ grows with |y| sqrt(n).
+    // For a result y of n elements, rounding changes a numeric gradient by about 2.2e-16 |y| sqrt(n) / step. For the
+    // default step 6e-6, this is a tenth of the tolerance 1e-6 if |y| sqrt(n) is 2,700. Gradients smaller than unit_
+    // are compared as if they were of size unit_. So unit_ grows with |y| sqrt(n).
     const double size = largest(value_) * std::sqrt(static_cast<double>(value_.numel()));
     unit_ = std::max(unit_, std::clamp(size / 2000, 1e-9, 1.0));
     return true;

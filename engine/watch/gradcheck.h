@@ -19,9 +19,11 @@ struct GradcheckOptions {
   Mode mode = Mode::full;
   /// The gradients agree if |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). A tolerance of 0 means
   /// 1e-6 in double and 1e-2 in float, because differences in float are no more accurate. So check the mathematics in
-  /// mote_f64, and then compare results in float with those of mote_f64.
+  /// the build mote_f64, where `real` is double. Then compare results in float with those of mote_f64.
   double tolerance = 0;
-  bool small_gradients = false;  ///< in double, the 1 above shrinks with the gradients as far as rounding allows
+  /// Replaces the 1 in the formula of `tolerance` by the size of the gradients, if they are small, as far as rounding
+  /// allows. Works only if `real` is double.
+  bool small_gradients = false;
   /// Each element x moves by step * max(1, |x|) to either side, so a kink of f, such as that of relu at 0, must be
   /// farther away from x. A step of 0 means 6e-6 in double and 4e-3 in float. These are the cube roots of the rounding
   /// errors, for which the errors of truncation and of rounding are about equal.
@@ -45,8 +47,8 @@ struct [[nodiscard]] GradcheckResult {
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {});
 
-/// The same for named parameters that f reads, such as a module's. Values and gradients are restored afterwards. A
-/// parameter with two names is checked once, under the first name. A frozen parameter is skipped.
+/// Checks the gradients of named parameters that f reads, such as a module's. Values and gradients are restored
+/// afterwards. A parameter with two names is checked once, under the first name. A frozen parameter is skipped.
 GradcheckResult gradcheck(const std::function<Tensor()>& f,
                           const std::vector<std::pair<std::string, Parameter>>& parameters,
                           const GradcheckOptions& options = {});

@@ -107,7 +107,8 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
     kept += step.kept_bytes;
     if (step.leaf) parameters += step.shape.numel();
     if (step.inputs.empty()) continue;
-    ++ops;  // the loop below cuts `layer` to the part of the path that all ops share
+    ++ops;
+    // cuts `layer` to the part of the path that the layers of all ops share
     while (!(step.layer + ".").starts_with(layer + ".") && !layer.empty())
       layer.resize(std::max(layer.rfind('.') + 1, std::size_t(1)) - 1);
   }
@@ -136,7 +137,7 @@ void GraphRecorder::event(const Event& e) {
 }
 
 void GraphRecorder::record(const Event& e) {
-  if (steps_.count(e.node->id)) return;  // an op made of other ops has the node of one of them, which is in steps_
+  if (steps_.count(e.node->id)) return;  // the result of an op made of other ops has the node of an op seen before
   note_layer(*e.node);
   detail::GraphStep step = step_of(*e.node);
   step.kept_bytes = e.kept_bytes();
@@ -150,7 +151,7 @@ void GraphRecorder::record(const Event& e) {
     if (!node)
       steps_[step.inputs.back()] = {"constant", "", x.shape()};
     else if (!steps_.count(node->id))
-      steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or an op from before the recorder
+      steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or an op recorded before this recorder began
     steps_.at(step.inputs.back()).value = value_lines("value", x);
   }
   steps_[e.node->id] = std::move(step);

@@ -41,7 +41,7 @@ class Health : public Observer {
 
   std::vector<LayerHealth> layers_;
   std::map<const void*, std::size_t> places_;  // the position in layers_ of each layer
-  std::multimap<Index, std::size_t> of_node_;  // by the id of a result's node, the layers that returned it
+  std::multimap<Index, std::size_t> of_node_;  // the layers that returned a result, by the id of its node
 };
 
 /// How far an optimizer step moved a weight: the standard deviation of `after - before`, divided by that of `before`.

@@ -54,8 +54,9 @@ void Profile::unrecorded(std::string_view op, double seconds) {
   line.seconds += seconds;
 }
 
-/// Adds the costs of each op to the line of the op's name and, except for the seconds, to the line of its layer's
-/// class. Adds the seconds of each layer, less those of the layers inside it, to the line of the layer's class.
+/// Adds the costs of each op to the line of the op's name and to the line of its layer's class. The op's seconds go
+/// only to the line of its name. The line of a layer's class gets the seconds of the layer, less those of the layers
+/// inside it.
 void Profile::all_closed() {
   const std::lock_guard lock(totals_.mutex);
   for (const TraceEvent& e : events_) {

@@ -80,7 +80,7 @@ class Tracer : public Observer {
   struct Rule {  // the rule that is running
     std::size_t event = 0;
     double start = 0;
-    Index not_read_yet = 0;  // bytes that the rule reads; counted with the first gradient that is no view
+    Index not_read_yet = 0;  // bytes that the rule reads; counted once it sends a gradient that is not a view of dy
     bool open = false;
   };
 

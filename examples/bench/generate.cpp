@@ -1,5 +1,5 @@
-// bench generate: measures tokens per second, and the share of the bandwidth that reading the weights for each token
-// takes.
+// bench generate: measures how many tokens per second a model generates, and compares this with a limit. The limit is
+// the bandwidth of memory, because the weights are read for every token.
 #include <algorithm>
 
 #include "examples/bench/measure.h"
@@ -12,8 +12,8 @@ namespace {
 
 using mote::Index;
 
-/// The bytes that are read to generate one more token: the weights of the linear layers once, and for each sequence the
-/// keys and values of half of the tokens, on average.
+/// The bytes that are read to generate one more token: the weights of the linear layers once, and the cached keys and
+/// values of each sequence. On average the cache holds half of the tokens.
 double bytes_per_token(const mote::GPT& model, Index batch, Index tokens) {
   const mote::GPTConfig& c = model.config;
   const Index shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : c.n_head;

@@ -22,7 +22,7 @@ namespace {
 using mote::parallel_for;
 using mote::threads;
 
-/// The loops for the instruction set that mote's kernels use.
+/// The loops of peak.h for the instruction set that mote's kernels use.
 const PeakLoops& peak_loops() {
   const std::string name = mote::kernels::table().name;
 #if defined(MOTE_WITH_AVX2)
@@ -81,7 +81,7 @@ double measure_multiply_adds(double seconds) {
     return now() - start;
   };
   constexpr Index trial = 200;
-  // Many small chunks, so that all threads end at the same time.
+  // The work is cut into many small chunks, so that all threads end at nearly the same time.
   const Index chunks = threads() == 1 ? 1 : 64 * threads();
   const double once = std::max(1e-7, std::min(run(1, trial), run(1, trial)));
   const double wanted = seconds / 3 * threads() / once * static_cast<double>(trial) / static_cast<double>(chunks);
@@ -114,7 +114,8 @@ double ReadSpeed::measure(double seconds) {
     return static_cast<double>(rounds) * bytes / std::max(1e-9, now() - start) * 1e-9;
   };
   if (gbytes_ == 0) gbytes_ = run(1);
-  // The first half of the time brings back the data that other work has evicted from the caches.
+  // The first of two equal measurements is not used. It brings back the data that other work has evicted from the
+  // caches.
   const Index rounds = std::max<Index>(1, static_cast<Index>(seconds / 2 * gbytes_ * 1e9 / bytes));
   gbytes_ = run(rounds);
   return gbytes_ = run(rounds);

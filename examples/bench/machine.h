@@ -17,11 +17,11 @@ inline std::string text_of(Level level) {
   return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "memory";
 }
 
-/// The nearest level that holds this many bytes, spread evenly over the caches of threads() cores.
+/// The nearest level that holds this many bytes, if they are spread evenly over the caches of threads() cores.
 Level level_of(double bytes);
 /// A typical number of bytes with which to measure a level. For L1 and L2 it is half of the caches of threads() cores.
-/// For the L3 it is four times all L2, but at most half of the L3. For memory it is four times the L3, but from 64 to
-/// 256 MB.
+/// For the L3 it is four times the L2 of all these cores, but at most half of the L3. For memory it is four times the
+/// L3, but from 64 to 256 MB.
 Index typical_bytes(Level level);
 
 /// GFLOP/s of threads() threads that only multiply and add, measured in about this many seconds. A multiply-add is two

@@ -1,5 +1,5 @@
-// Batches of runs alternate with samples of the limits, so that each run is compared with limits at the same clock
-// rate.
+// Measures a piece of work. The limits of the machine are measured between the runs of the work, so that both are
+// measured at the same clock rate.
 #include "examples/bench/measure.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
     body();
   }
   const double once = std::max(now() - start, 1e-8);
-  const double sample = std::max(0.001, seconds / 100);  // seconds per sample of reading, some passes over a big block
+  const double sample = std::max(0.001, seconds / 100);  // seconds for each measurement of the reading speed
   const int batch = std::max(1, static_cast<int>(std::min(seconds / 15 / once, 1e6)));
   std::vector<double> times, shares, gflops, gbytes;
   const double end = now() + seconds;
@@ -43,7 +43,7 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
       gbytes.push_back(reading->measure(sample));
       ideal += work.bytes / gbytes.back() * 1e-9;
     }
-    if (brief) body();  // brings back the data that the samples evicted from the caches
+    if (brief) body();  // brings back the data that measuring the limits evicted from the caches
     start = now();
     for (int i = 0; i < batch; ++i) body();
     times.push_back((now() - start) / batch);

@@ -15,7 +15,7 @@ double median(std::vector<double> values);
 struct Work {
   double flops = 0;  ///< floating-point operations, a multiply-add being two
   double bytes = 0;
-  double block = 0;  ///< bytes of the block that is read again and again to measure the limit of `bytes`; 0: as `bytes`
+  double block = 0;  ///< size in bytes of the block that is read to measure the reading speed; 0: `bytes`
 };
 
 /// The medians of several runs. The limits are measured between the runs.

@@ -21,14 +21,15 @@ struct Case {
 /// without a feed-forward network, three models of sizes that people train at home, and GPT-2 with a batch of 4
 /// sequences.
 std::vector<Case> cases();
-/// The case with this name. Errors: no case has this name.
+/// Returns the model of cases() that has this name. Errors: no model has this name.
 Case case_named(const std::string& name);
 
-/// The number of elements in the matrices of all linear layers, by which every token is multiplied.
+/// The number of weights in the matrices of all linear layers. A forward pass multiplies every token by each of them
+/// once.
 mote::Index weights_of(const mote::GPT& model);
 /// The floating-point operations of one training step. The products of all linear layers and of attention are counted.
 /// In attention each position attends to itself and to earlier positions. Backward counts twice as much as forward.
-/// The rest (norms, activations, sums) is left out.
+/// Norms, activations and sums are not counted.
 double step_flops(const mote::GPT& model, mote::Index batch);
 
 /// A model that is trained on random ids.

@@ -25,8 +25,9 @@ struct Common {
     v("seconds", seconds, "about how long to measure each row");
     v("threads", threads, "how many; 0: as MOTE_THREADS says, else one per core");
   }
-  /// Parses `options` together with these options, and sets the number of threads. Returns false if help was printed.
-  /// Errors: seconds that are not above 0 or are above 3600; a number of threads that set_threads refuses.
+  /// Reads the command line, which has `options` and the options of this struct, and sets the number of threads.
+  /// Returns false if help was printed. Errors: seconds that are not above 0 or are above 3600; a number of threads
+  /// that set_threads refuses.
   bool parse(mote::Options& options, int argc, char** argv);
 };
 

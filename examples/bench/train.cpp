@@ -29,8 +29,8 @@ void train(int argc, char** argv, Output& out) {
     const Index parameters = mote::parameter_count(training.model);
     const double bytes = static_cast<double>(parameters) * sizeof(mote::real);
     Work work{step_flops(training.model, c.batch)};
-    // Values, gradients and two moments may not fit in the last cache. Then AdamW reads all four from memory, and
-    // writes all but the gradients.
+    // The weights, their gradients and the two moments of AdamW may not fit in the last cache. AdamW then reads all
+    // four from memory, and writes all but the gradients.
     if (level_of(4 * bytes) == Level::memory) work.bytes = 7 * bytes;
     const Result r = measure([&] { training.step(); }, work, common.seconds);
     const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;

@@ -30,8 +30,8 @@ std::vector<double> train_bigrams(const Sequential& model, const IntArray& rows,
   return losses;
 }
 
-/// Returns the `count` symbols that the model writes after the symbol `last`. Each of them is the symbol that gets the
-/// highest score after the symbol before it.
+/// Returns the `count` symbols that the model writes after the symbol `last`. At each step it writes the symbol that
+/// has the highest score after the previous symbol.
 std::vector<Index> written(const Sequential& model, Index last, int count) {
   std::vector<Index> symbols;
   for (int i = 0; i < count; ++i) {

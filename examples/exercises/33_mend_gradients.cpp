@@ -25,7 +25,8 @@ std::vector<double> train_line(const Linear& line, const Tensor& x, const Tensor
   return losses;
 }
 
-/// Trains a new layer on points near the line y = 3 x - 2. Returns the losses, which are those of the table above.
+/// Trains a new layer on points near the line y = 3 x - 2. Returns the losses, which the table at the top of this file
+/// shows.
 std::vector<double> losses_of_a_line() {
   const Generator random(1);
   const Tensor x = randn({40, 1}, random), y = 3 * x - 2 + 0.1 * randn({40, 1}, random);

@@ -25,7 +25,7 @@ struct DiceModel : Layer<DiceModel> {
   Tensor forward(const IntArray& ids) const {
     const Tensor x = side(ids) + place(ids.shape()[1]);                    // [B, T, C]
     const Tensor match = matmul(query(x), transpose(key(x), 1, 2));        // [B, T, T]: a row for each position
-    const Tensor weights = softmax(match / std::sqrt(double(x.size(2))));  // row t: how much t attends to each
+    const Tensor weights = softmax(match / std::sqrt(double(x.size(2))));  // row t: how much t attends to each position
     return scores(x + matmul(weights, value(x)));
   }
   void visit(Visitor& v) override {

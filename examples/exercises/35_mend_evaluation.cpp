@@ -33,7 +33,7 @@ std::vector<double> train_with_dropout(Sequential& model, const Points& seen, co
 }
 
 /// Trains on points whose class is 1 in the first and third quadrant of the plane, and 0 in the other two. Returns the
-/// losses on the other points. They end with the losses of the table above.
+/// losses on the other points. The last of these losses are in the table at the top of this file.
 std::vector<double> losses_of_quarters() {
   const Generator random(1);
   Sequential model{Linear(2, 32, random), Tanh(), Dropout(0.5, random), Linear(32, 2, random)};

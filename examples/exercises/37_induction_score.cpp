@@ -15,8 +15,8 @@
 //   ids        7  8  7  7  8        t = 3: 7 stood at 2 and earlier at 0, take weights[3, 3]
 //                                   t = 4: 8 stood at 1, take weights[4, 2]
 //
-// If every row t gives equal weights to the columns 0 to t, these three weights are 1/3, 1/4 and 1/5. Their mean is
-// the score, 0.2611.
+// If every row t gives equal weights to the columns 0 to t, the three weights of this example are 1/3, 1/4 and 1/5.
+// Their mean is the score, 0.2611.
 //
 // Sum in double. You may use: loops, ids.numel(), ids.at({t}), and weights.array().at({row, column}).
 double induction_of(const Tensor& weights, const IntArray& ids) {

@@ -6,12 +6,12 @@
 // position t it attends to position t + 1 - n, which holds the symbol that comes next, and the model then predicts
 // this symbol. Find this head, and measure what share of the symbols the model predicts without it.
 //
-// Attention suggests the head. In the attention weights [B, H, T, T] of a layer take, for each head, the weights in
-// row t and column t + 1 - n, where t = n - 1 ... 2n - 2. Take their mean over these t and over all B. If the mean is
-// above 0.5, the head is a candidate.
+// Attention suggests the head. In the attention weights [B, H, T, T] of a layer take, for each head, the weights in row
+// t and column t + 1 - n, where t = n - 1 ... 2n - 2. Take the mean of these weights over all t and over all B rows of
+// ids. If the mean is above 0.5, the head is a candidate.
 //
-// Taking the head out proves it, because a head may attend to a symbol and yet have no effect. The copying head is the
-// candidate without which foreseen() is lowest.
+// Attention is no proof, because a head may attend to a symbol and yet have no effect. So take out each candidate. The
+// copying head is the candidate without which foreseen() is lowest.
 //
 // You may use: model.config.n_layer and n_head, weights.array().at({b, h, t, s}), std::to_string(l), and scopes. A
 // scope is a local variable that acts until its block ends. A Record keeps the tensors that the model has computed

@@ -1,6 +1,6 @@
-// Trains the smallest adders of ten-digit numbers from scratch. Of many starts the better half goes on, again and
-// again, until one is left. L-BFGS finishes what AdamW cannot. The 10,010 sums of a public board
-// (github.com/anadim/AdderBoard) judge the result.
+// Trains the smallest transformers that add ten-digit numbers. Many trainings start. The better half of them goes on,
+// again and again, until one is left. L-BFGS finishes what AdamW cannot. The result is tested on the 10,010 sums of a
+// public board (github.com/anadim/AdderBoard).
 #include "examples/figures/adder.h"
 
 #include <algorithm>
@@ -18,7 +18,9 @@ namespace {
 struct Plan {
   int parameters;
   AdderSizes sizes;
-  Index starts, round, steps;  // number of starts; steps after which the worse half ends; all steps of the last start
+  // `starts` trainings begin. After every `round` steps the worse half of them ends. The last one goes on to `steps`
+  // steps.
+  Index starts, round, steps;
   double rate;
   int rounds;          // the largest number of rounds of L-BFGS
   double carries = 0;  // at first, the share of sums with many carries; it falls to 0 by half of all steps
@@ -102,7 +104,7 @@ int main(int argc, char** argv) {
       for (Index i = 0; i < r.starts; ++i)
         all.push_back(std::make_unique<Start>(r.sizes, static_cast<std::uint64_t>(1000 * seed + 2 * i)));
       for (; all.size() > 1; all.resize(all.size() / 2)) {
-        parallel_for(std::ssize(all), 1, [&](Index from, Index to) {  // a start is too small to be shared by threads
+        parallel_for(std::ssize(all), 1, [&](Index from, Index to) {  // one training is too small for several threads
           for (Index i = from; i < to; ++i) all[i]->train(r, all[i]->step + r.round);
         });
         std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->loss < b->loss; });

@@ -11,8 +11,8 @@
 struct AdderSizes {
   mote::Index width, heads, hidden;
   bool shared = false;  ///< values are keys before their norm; the output projection is the transposed query matrix
-  bool arc = false;     ///< digits lie on a circle; its parameters: radius, angle of 0, angle between digits
-  bool one_norm = false, one_head_norm = false;  ///< the three norms share one weight; the norms of q and k, too
+  bool arc = false;     ///< digit vectors lie on a circle; learned: radius, angle of digit 0, angle between digits
+  bool one_norm = false, one_head_norm = false;  ///< one weight for the three norms; one for the norms of q and k
 };
 
 /// A transformer block, followed by an output layer that shares the weights of the embedding. The model is evaluated

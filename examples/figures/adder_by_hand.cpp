@@ -23,13 +23,13 @@ namespace {
 struct ByHand : Layer<ByHand> {
   static constexpr Index first = 23, length = 34;          // first place that predicts the answer; the row's length
   Parameter one = number(1), step = number(1);             // the model represents a digit e by one and by e times step
-  Parameter ahead = number(56.73), aside = number(69.31);  // query that looks 10.31 places back; longer means sharper
-  Parameter total = number(2.2);                           // the values' factor: the sum of weights 1 + 1 + 0.1 + 0.1
+  Parameter ahead = number(56.73), aside = number(69.31);  // query that fits best 10.31 places back; long, so sharp
+  Parameter total = number(2.2);                           // scales values: attention weights become 1, 1, 0.1 and 0.1
   Parameter tenth = number(0.1);                           // the share of s that is subtracted
   Parameter above = number(9), from = number(9.9);         // the thresholds of the two neurons
-  Parameter steep = number(10 / 0.9);                      // the slope with which they reach 10 between the thresholds
+  Parameter steep = number(10 / 0.9);                      // the subtracted number rises at this slope from 0 to 10
   Parameter two = number(2);                               // the 2 of the logits 2 e z - e^2
-  Rotary rotary{4, {.base = 3.6476}, length};              // its second pair turns by base^(-1/2) = 2 pi / 12
+  Rotary rotary{4, {.base = 3.6476}, length};              // its second pair turns by base^(-1/2) = 2 pi / 12 per place
 
   static Parameter number(double x) { return Parameter(Array(static_cast<real>(x))); }
   /// ids [B, 34] -> logits [B, 11, 10] of the digits that follow ids[23], ... ids[33].

@@ -12,7 +12,8 @@ namespace {
 constexpr Index pairs = 100, length = 7;
 
 /// Pairs of prompts a1 a0 + b1 b0 = s0, which continue with the tens digit of the sum. `without` has no carry. `with`
-/// has a carry, because of other last digits with the same s0. `tens` and `tens_and_one` are their tens digits.
+/// has last digits whose sum is 10 larger, so s0 is the same and there is a carry. `tens` are the tens digits of
+/// `without`, and `tens_and_one` are those of `with`.
 struct Pairs {
   IntArray without{{pairs, length}}, with{{pairs, length}}, tens{{pairs, 1}}, tens_and_one{{pairs, 1}};
 };
@@ -33,7 +34,7 @@ Pairs pairs_of(const Generator& random) {
 void figure(const char* file) {
   const AdditionTask task;
   const Pairs p = pairs_of(Generator(5));
-  const Metric carried = [&p](const Tensor& logits) {  // the share of sums whose tens digit is one more
+  const Metric carried = [&p](const Tensor& logits) {  // share of sums whose predicted tens digit has the carry
     const Tensor last = select(logits, 1, length - 1);
     return mean(tensor(gather(last, 1, p.tens_and_one) > gather(last, 1, p.tens)));
   };
@@ -42,7 +43,10 @@ void figure(const char* file) {
       "In percent: sums that then carry, if a head has what it had in the sum with a carry, at all places\n\n"
       "seed   no patch   layer 0, head 0   1   2   3   layer 1, head 0   1   2   3\n");
   std::vector<double> best, second;
-  Tensor blocks, neurons;  // of the last seed: patched blocks by place; what each neuron adds to the logit of the carry
+  // Both are of the last seed. `blocks` [layers, places] is the share of sums that carry after a block is patched at a
+  // place. `neurons` is how much each neuron raises the logit of the tens digit with the carry above the logit without
+  // it.
+  Tensor blocks, neurons;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const GPT model({task.block_size(), task.vocab_size(), 2, 4, 64}, Generator(seed));  // 2 layers, 4 heads, width 64
     train(model, task, 1500, 0.1, Generator(seed + 100));

@@ -62,7 +62,7 @@ void figure(int argc, char** argv) {
   int pure = 0;
   for (Index j = 0; j < hidden; ++j)
     pure += number(max(select(neurons, 2, j))) > 0 && purity(select(neurons, 2, j), basis) > 0.85;
-  const auto from = [](const std::vector<double>& x, bool above) {  // the step from which on all are above or below 1
+  const auto from = [](const std::vector<double>& x, bool above) {  // the step from which on all losses are > 1 or < 1
     return 200 * (std::find_if(x.rbegin(), x.rend(), [&](double l) { return (l > 1) != above; }).base() - x.begin());
   };
   const double keys = number(sum(Tensor(key))) / 2;

@@ -48,7 +48,7 @@ Tensor stable_loss(const Tensor& z, const IntArray& right) {
 std::unique_ptr<Optimizer> optimizer_of(const Weights& weights, const Method& method) {
   const bool whitened = method.name == "whitened", muon = method.name == "muon";
   MuonGroups groups{{{{}, method.decay}}, {{{}, method.decay}}};
-  for (std::size_t i = 0; i < weights.size(); ++i)  // the first three are tables, the last the head
+  for (std::size_t i = 0; i < weights.size(); ++i)  // weights 0 to 2 are embedding tables, weight 9 is the output layer
     (whitened || (muon && i >= 3 && i < 9) ? groups.matrices : groups.others)[0].parameters.push_back(
         {std::to_string(i), weights[i]});
   if (!muon && !whitened) return std::make_unique<AdamW>(groups.others, AdamWOptions{.betas = {0.9, 0.98}});

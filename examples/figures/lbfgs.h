@@ -80,5 +80,5 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
     g = to_g;
     value = next;
   }
-  at(x, g);  // the weights of the last step, not of the last trial
+  at(x, g);  // sets the weights to those of the last step, because a later trial may have changed them
 }

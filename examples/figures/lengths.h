@@ -9,7 +9,7 @@
 
 struct Problem {
   std::string name;
-  int symbols, trained, asked, width;  // number of symbols; longest training length; final length; model width
+  int symbols, trained, asked, width;  // number of symbols; longest length in training; length of the last test; width
   int steps, plain_steps;
   bool sorts() const { return name == "sort"; }
   bool adds() const { return name == "addition"; }

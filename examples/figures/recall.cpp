@@ -11,9 +11,9 @@ using namespace mote;
 namespace {
 
 /// Linear attention: y_t = f(q_t) S_t / (f(q_t) z_t) in each head, with S_t = sum of f(k_s) v_s^T and z_t = sum of
-/// f(k_s) over s up to t. Its weights are f(q) f(k) in place of e^(q k), with f(x) = 1 + x above 0 and e^x below. S
-/// and z are all that it remembers of a row of any length. x [B, T, C] -> [B, T, C]. This class computes all t at
-/// once, from the products of all queries and keys. Source: Katharopoulos et al. 2020.
+/// f(k_s) over s up to t. The attention weights are f(q) f(k) in place of e^(q k), with f(x) = 1 + x above 0 and e^x
+/// below. S and z are all that the layer remembers of a row of any length. x [B, T, C] -> [B, T, C]. This class
+/// computes all t at once, from the products of all queries and keys. Source: Katharopoulos et al. 2020.
 struct LinearAttention : Layer<LinearAttention> {
   const Index heads;
   Linear query, key, value, out;

@@ -1,5 +1,5 @@
-// The functions that records share: a loop over seeds, a clock, and the hash of a run's last weights. The hash is the
-// same on every machine.
+// The functions that the programs behind train/tasks/RECORDS.md share: a loop over seeds, a clock, and a hash of the
+// last weights of a run. The hash is the same on every machine.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ using namespace mote;
 namespace {
 constexpr Index features = 5, rarities = 10, seeds = 10, rows = 256, steps = 10'000;
 
-/// The geometry of a model's features: the angles between neighbouring vectors of features longer than 0.5.
+/// The geometry of a model's features: the angles between neighbouring feature vectors that are longer than 0.5.
 struct Star {
   std::vector<double> angles;
   double error = 0;         ///< largest deviation of angles from 90 degrees (two vectors) or a regular polygon
@@ -60,7 +60,7 @@ void lesson(const char* file) {
       "chance    2  3  4  5   degrees off\n");
   std::string picture = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1000 100' stroke='#4477aa'>\n";
   for (Index r = 0; r < rarities; ++r) {
-    std::map<std::size_t, std::vector<double>> off;  // degrees off, by the number of features that a model keeps
+    std::map<std::size_t, std::vector<double>> off;  // each model's `error`, by the number of features that it keeps
     for (Index i = 0; i < seeds; ++i) off[Star(W.value(), r, i).angles.size()].push_back(Star(W.value(), r, i).error);
     std::vector<double>& e = off[r ? 5 : 2];
     std::ranges::sort(e);

@@ -1,5 +1,4 @@
-// The effect of each part of `train text_llama`: a model is trained without the part, or with one part more, for the
-// same number of steps.
+// The effect of single changes to `train text_llama`: a model is trained with one change, for the same number of steps.
 #include "examples/figures/texts.h"
 
 #include "examples/figures/record.h"

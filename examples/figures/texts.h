@@ -1,12 +1,12 @@
-// Parts that are said to make a language model learn sooner, each by itself in a GPT of Llama's kind.
+// Changes that are said to make a language model learn sooner. Each is made alone, in a GPT of Llama's kind.
 #pragma once
 
 #include <vector>
 
 #include "models/gpt.h"
 
-/// The part that is changed, which is a part of the training (adamw to ramp) or of the model (tied to soft_cap). With
-/// `all`, nothing is changed.
+/// The one change to the training or the model. adamw, constant and ramp change the training. The changes from tied to
+/// soft_cap are to the model. `all` changes nothing.
 enum class Part {
   all,
   adamw,           ///< AdamW in place of Muon, for all weights

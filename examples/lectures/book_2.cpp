@@ -31,7 +31,7 @@ std::vector<std::string> split(std::string_view text, const Separator& separator
   return parts;
 }
 
-/// The parts that are not empty and not only white space.
+/// Returns the parts of a text without those that are empty or only white space.
 std::vector<std::string> stripped(std::vector<std::string> parts) {
   std::erase_if(parts, [](const std::string& part) { return std::all_of(part.begin(), part.end(), is_space); });
   return parts;

@@ -28,7 +28,7 @@ void eleven_steps(const book::MultiHeadAttention& mha, const Tensor& x) {
   const Tensor unrolled = view(keys, {x.size(0), x.size(1), mha.num_heads, mha.head_dim});
   step("(b, num_tokens, num_heads, head_dim)", unrolled);
   const Tensor k = step("(b, num_heads, num_tokens, head_dim)", transpose(unrolled, 1, 2));
-  // Steps 4 and 5 for queries and values.
+  // Queries and values are cut into heads as the keys are in steps 4 and 5, without a printed line.
   const Tensor q = split_heads(queries, mha.num_heads), v = split_heads(mha.W_value(x), mha.num_heads);
   const Tensor scores = step("attn_scores, dot products for each head", matmul(q, transpose(k, 2, 3)));
   const Mask blocked = step("mask, cut to the tokens there are", mha.mask) == Tensor(1);

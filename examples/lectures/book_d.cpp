@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
       }
       line(book::sample(model, story));
     }
-    constexpr int from_step_40_on = 4;  // these lines differ, because rounding errors grow at the highest learning rate
+    constexpr int from_step_40_on = 4;  // 4 lines differ, because rounding errors grow at the highest learning rate
     const bool all = epochs == epochs_in_all;
     return line.summary(all, all ? from_step_40_on : 0);
   });

@@ -128,7 +128,7 @@ class Lines {
     std::fflush(stdout);
   }
 
-  /// Does the same for each non-empty line of a computed text.
+  /// Prints each line of a computed text beside the next published line. Empty lines are left out.
   void text(const std::string& computed) {
     std::istringstream lines(computed);
     for (std::string line; std::getline(lines, line);)
@@ -136,8 +136,8 @@ class Lines {
   }
 
   /// Prints how many lines are equal, and returns the exit code of the program. The exit code is 0 if exactly
-  /// `known_to_differ` lines differ and all published lines were computed. With `all` = false, published lines may be
-  /// left.
+  /// `known_to_differ` lines differ and all published lines were computed. If `all` is false, the program may have
+  /// computed only some of the published lines.
   int summary(bool all = true, int known_to_differ = 0) const {
     const std::size_t left = published_.size() - at_;
     std::printf("\n%zu lines: %d equal, %d to rounding, %d differ; %zu not computed\n", published_.size(), of("equal"),

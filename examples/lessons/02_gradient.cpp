@@ -80,7 +80,7 @@ void added_up() {
       "   after zero_grad() and a third one: %g\n",
       once, twice, afresh);
   claim(twice == 2 * once, "gradients add up, over backward() as within it");
-  claim(afresh == once, "zero_grad() begins at nothing again");  // each training step calls it, see lesson 3
+  claim(afresh == once, "zero_grad() begins at nothing again");  // each training step calls zero_grad(), see lesson 3
 }
 
 /// The expression in the README of micrograd, an autograd engine in Python. If a line of that README has an operator

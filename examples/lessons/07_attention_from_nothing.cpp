@@ -70,7 +70,7 @@ void why_sqrt(const Generator& random) {
     const Tensor w = max(softmax(scores), {-1}), v = max(softmax(scores / std::sqrt(real(d))), {-1});
     const auto deaf = [](const Tensor& slope) { return 100 * number(mean(tensor(slope < Tensor(0.001)))); };
     plain = deaf(w - w * w);
-    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // the slope with respect to the sum, which is s sqrt(d)
+    scaled = deaf((v - v * v) / std::sqrt(real(d)));  // the slope with respect to the score before the division
     std::printf("   %4d %16.1f %8.2f %7.0f %% %23.2f %7.0f %%\n", static_cast<int>(d), std::sqrt(number(var(scores))),
                 number(mean(w)), plain, number(mean(v)), scaled);
   }

@@ -27,7 +27,7 @@ Batch sums(Index rows, Split split, const Generator& random) {
 }
 struct Model : Layer<Model> {
   Embedding digit, place;
-  LayerNorm ln;        // brings all vectors to one size, which helps to learn (lesson 11), as does the `x +` below
+  LayerNorm ln;        // brings all vectors to one size. This and the `x +` in forward() help to learn (lesson 11)
   SelfAttention attn;  // lesson 9's attention, but q, k and v come from one matrix
   Linear out;
   std::optional<FeedForward> mlp;  // lesson 3's MLP, applied at each place

@@ -71,7 +71,7 @@ void lesson() {
   claim(slow[199].first > 0.01 && std::abs(ball[199].first) < 0.002 && std::abs(adam[199].first) < 0.002,
         "so it crawls along the flat direction. Momentum and AdamW do not");
   claim(std::abs(adam[9].first - adam[9].second) < 1e-4, "to AdamW, both directions are alike");
-  Weight odd, cut;  // AdamW for a once more, but g of step 100 is 1000 for `odd`, and clipped to 1 for `cut`
+  Weight odd, cut;  // two more runs of AdamW on a: at step 100, g is 1000 for `odd`, and 1000 clipped to 1 for `cut`
   for (int t = 1; t <= 200; ++t) {
     adamw(odd, t == 100 ? 1000 : odd.w, 0.05, t);
     adamw(cut, t == 100 ? 1 : cut.w, 0.05, t);

@@ -50,8 +50,9 @@ double not_back(const GPT& model, const Batch& batch) {
   });
   return loss_of(model, batch);
 }
-/// Trains the model, and returns the rows that are printed: loss, previous, induction, and the loss of not_back().
-/// The fifth row is that of step 100.
+/// Trains the model, and returns the printed rows. A row has four numbers: the loss, the largest share `previous` of a
+/// head in the first layer, the largest share `induction` of a head in the last layer, and the loss of not_back(). The
+/// fifth row is that of step 100.
 std::vector<std::array<double, 4>> train(GPT& model, const InductionTask& task, const Batch& fresh) {
   std::vector<std::array<double, 4>> all;
   AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});
@@ -119,7 +120,7 @@ void lesson() {
   claim(matters(two, 1) > 10, "in the second it decides where a head looks: one finds the g");
   std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head (with all: %.3f)\n", loss);
   const std::vector<HeadScore> first = shares(two, 0, fresh);
-  double back = 0, missing = 0, worst = 0;  // the largest share, the loss without its head, the largest loss
+  double back = 0, missing = 0, worst = 0;  // a head's largest share, the loss without this head, the largest loss
   for (Index h = 0; h < heads; ++h) {
     const Ablate out(two, "transformer.h.0.attn heads " + std::to_string(h));  // the head's output is 0 (nn/reach.h)
     const double share = first[static_cast<std::size_t>(h)].previous, left = loss_of(two, fresh);

@@ -93,7 +93,7 @@ void forget(const std::string& path, const std::vector<double>& losses) {
 }
 
 void damage(const std::string& path, Training& run) {
-  const std::string whole = read_file(path, 1 << 24);  // an error if the file has more bytes than that
+  const std::string whole = read_file(path, 1 << 24);  // an error if the file is larger than 16 MiB
   std::string changed = whole, why;
   changed[whole.size() / 2] = static_cast<char>(changed[whole.size() / 2] ^ 4);
   write_file(path, changed);

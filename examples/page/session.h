@@ -199,8 +199,8 @@ class Session {
     keep_moment();
   }
 
-  /// A copy of everything that the next step depends on. A copied array shares its memory until the original changes,
-  /// so a moment costs only the memory of the arrays that have changed since.
+  /// A copy of everything that the next training step depends on. A copied array shares its memory with the original
+  /// until the original changes. So a Moment costs only the memory of the arrays that have changed since.
   struct Moment {
     RunState run;
     std::vector<Array> weights;
@@ -213,7 +213,7 @@ class Session {
     for (const NamedStream& s : named_streams(*model_)) now.streams.push_back(s.stream.get_state());
     moments_[run_->steps()] = std::move(now);
     if (moments_.size() <= 24) return;
-    bool drop = false;  // drops every second moment, but never the first or the newest
+    bool drop = false;  // more than 24 moments: every second one is dropped, but neither the first nor the newest
     for (auto at = std::next(moments_.begin()); at != std::prev(moments_.end()); drop = !drop)
       at = drop ? moments_.erase(at) : std::next(at);
   }
@@ -300,7 +300,7 @@ class Session {
     return told;
   }
 
-  /// The steps that a run can go back to, because their moments were kept.
+  /// The steps that a run can go back to. They are the steps whose Moment is still in moments_.
   Json kept() const {
     Json steps = Json::array();
     for (const auto& [step, moment] : moments_) steps.push_back(step);
@@ -337,7 +337,7 @@ class Session {
   // ---- looking inside
 
   /// Takes heads out of the model. {"heads": ["0.1"]} means head 1 of layer 0, whose output is 0 from now on. This
-  /// changes what the requests ask and look answer, but it does not change training.
+  /// changes the answers to the requests `ask` and `look`, but it does not change training.
   Json take_out(const JsonPlace& q) {
     std::vector<std::string> names;
     for (const Json& item : q.at("heads").items()) {
@@ -359,7 +359,7 @@ class Session {
     return told;
   }
 
-  /// Returns f(), called while the heads in out_ are ablated, from the i-th head on.
+  /// Returns f(). While f runs, the heads in out_ are ablated, from index i on.
   template <class F>
   auto without_heads(const F& f, std::size_t i = 0) const -> decltype(f()) {
     if (i == out_.size()) return f();
@@ -403,10 +403,10 @@ class Session {
     return opened_->tokenizer ? opened_->tokenizer->decode({&id, 1}) : std::to_string(id);
   }
 
-  /// Looks inside the model on one example, for a request such as {"layer": 1, "head": 0}. The answer has the
-  /// attention of all heads of all layers. For the requested head it has the scores, the weights, the values, and the
-  /// gradient of the loss with respect to the weights. It also has the word that each position would say after each
-  /// layer.
+  /// Looks inside the model on one example, for a request such as {"layer": 1, "head": 0}. The answer has the attention
+  /// of all heads of all layers. For the requested head it has the scores, the weights, the values, and the gradient of
+  /// the loss with respect to the weights. It also has the logit lens: the likeliest next word at each position after
+  /// each layer.
   Json look(const JsonPlace& q) {
     GPT& m = model();
     const IntArray ids = example(q);
@@ -458,8 +458,8 @@ class Session {
     return projected.slice(1, begin, begin + d);
   }
 
-  /// The likeliest word at each position and its probability, before the first block and after each block. This is
-  /// empty for models whose norms do not stand before attention and MLP.
+  /// The logit lens: the likeliest next word at each position and its probability, before the first block and after
+  /// each block. The list is empty for models that are not pre-norm.
   Json lens(const GPT& m, const IntArray& ids) const {
     Json layers = Json::array();
     if (m.config.block.norm_order != NormOrder::pre) return layers;
@@ -506,8 +506,8 @@ class Session {
     return Json::object({{"svg", svg}});
   }
 
-  /// A matrix as letters, and during training also its gradient on four validation sequences. The letters go from A
-  /// to _, which are minus and plus the largest absolute value. g is 0.
+  /// The elements of a matrix as letters, and during training also the letters of its gradient on four validation
+  /// sequences. A stands for minus the largest absolute value, g for 0, and _ for plus the largest absolute value.
   Json weights(const std::string& name) {
     for (const NamedParameter& p : named_parameters(model())) {
       if (p.name != name) continue;

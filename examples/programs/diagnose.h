@@ -185,7 +185,7 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     report.say(true, "visit() lists what the layers use", "");
   } catch (const Error& e) {
     report.say(false, "visit() lists what the layers use", e.what());
-    return report.text;  // fields that visit() forgets are not trained, and eval() does not reach them
+    return report.text;  // ends here: fields missing from visit() are neither trained nor reached by eval()
   }
   if (!look_at_targets(report, ids, targets)) return report.text;
   const double first = evaluated(), least = floor_of(ids, targets);

@@ -74,8 +74,8 @@ std::vector<Index> read_ids(std::string text, Index vocab) {
   return ids;
 }
 
-/// Checks that `ids` may be a question of the task. Errors: more ids than the model takes, or another last id than
-/// every question has. The message shows a question.
+/// Checks that `ids` may be a question of the task. Errors: more ids than the model takes; another last id, if all
+/// questions end with the same id. The message shows a question.
 void check_question(const Task& task, std::span<const Index> ids) {
   const Questions some = task.questions(100, Split::validation, Generator(1));
   const std::vector<Index> one = row_of(some.prompts, 0);

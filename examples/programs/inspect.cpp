@@ -47,7 +47,7 @@ std::string shortened(const std::string& text) {
   return valid_utf8(text.substr(0, most)) + " ... (" + grouped(static_cast<Index>(text.size())) + " bytes)";
 }
 
-/// Opens a safetensors file. Errors: those of SafetensorsFile; a file whose first bytes are those of another kind.
+/// Opens a safetensors file. Errors: those of SafetensorsFile; a file that is of another kind, as its first bytes show.
 SafetensorsFile open(const std::string& path) {
   check_of_tensors(file_source(path));
   const FileReader file(path);

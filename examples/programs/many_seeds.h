@@ -52,7 +52,7 @@ inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings setting
   if (!folder.empty()) {
     write_report(folder);
     const RunRecord record = read_run(folder);
-    seconds = record.seconds;  // those of all processes that trained the run
+    seconds = record.seconds;  // the seconds of all processes that trained this run
     if (!record.evaluations.empty()) loss = record.evaluations.back().loss;
   }
   const std::optional<Answers>& answers = run.ending()->answers;

@@ -30,7 +30,7 @@ inline OpenedModel open_checkpoint(const std::string& path) {
   GPT model = settings.new_model(*task, Init::none(Generator(0)));
   load_weights(model, path);
   if (settings.recipe.ema_decay > 0) load_weights(model, path, "ema");
-  return {std::move(model), task, {task, task->tokenizer()}};  // the tokenizer belongs to the task, and keeps it alive
+  return {std::move(model), task, {task, task->tokenizer()}};  // keeps the task alive, which owns the tokenizer
 }
 
 /// Opens a checkpoint, or the newest one in a run's folder. If a run that is still training removes that file

@@ -242,7 +242,7 @@ class Options {
     for (const Group& group : groups_) {
       rows.push_back({"\n" + group.title});
       for (const Field& f : group.fields())
-        if (f.use.needs.empty())  // otherwise the option has no effect with the other settings
+        if (f.use.needs.empty())  // hides options that need another setting to have an effect
           rows.push_back({"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" +
                                                readable_text(f.value, "") + "]"});
     }

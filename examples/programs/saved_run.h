@@ -16,7 +16,7 @@ namespace mote {
 
 /// The settings of a run of a GPT on a task.
 struct RunSettings {
-  std::string task = "copy", state = {};  ///< state: what a checkpoint kept of the task
+  std::string task = "copy", state = {};  ///< state: of the task's data, from a checkpoint, such as a tokenizer
   FieldValues task_values = {};
   Recipe recipe = {};
   RunOptions run = {};

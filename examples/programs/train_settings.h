@@ -104,8 +104,8 @@ inline RunSettings new_settings(const CommandLine& line) {
   }
 }
 
-/// Returns the options of the task with which a run gets the vocabulary of its initial model. `path` is the path of
-/// that vocabulary.
+/// Returns the options of the task that make a run use the vocabulary of its initial model. `path` is the path of that
+/// vocabulary.
 inline FieldValues vocabulary_values(const CommandLine& line, const std::string& path, const Tokenizer* tokenizer,
                                      Index vocab_size) {
   FieldValues values;
@@ -244,7 +244,7 @@ inline RunSettings settings_of(const CommandLine& line) {
                          : resume.empty() ? checked_usage([&] { return new_settings(line); })
                                           : resumed_settings(line, resume);
   settings.run.folder = line.peek("out_dir", resume);
-  settings.run.fresh = resume.empty() && !line.has("seeds");  // with --seeds, a folder that is there is resumed
+  settings.run.fresh = resume.empty() && !line.has("seeds");  // --seeds resumes the runs that are in the folder
   return settings;
 }
 

@@ -9,7 +9,7 @@
 
 namespace starter {
 
-/// Logits of what belongs to each position: ids [B, T] -> [B, T, V].
+/// The logits of each position's label: ids [B, T] -> [B, T, V].
 struct Adder : Layer<Adder> {
   Embedding wte;
   TokenMix mix;

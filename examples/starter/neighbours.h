@@ -1,4 +1,4 @@
-// A task of your own: neighbours, the sum of each number and the one before it.
+// A task of your own: neighbours, the sum of each number and the number before it.
 #pragma once
 
 #include "train/tasks/label_task.h"
@@ -6,7 +6,7 @@
 namespace starter {
 using namespace mote;
 
-/// Rows of 8 digits below 7; from the second on, the label is (x[t - 1] + x[t]) mod 7.
+/// Rows x of 8 numbers from 0 to 6. The label at position t is (x[t - 1] + x[t]) mod 7. Position 0 has no label.
 struct NeighboursTask final : LabelTask {
   static constexpr Index modulus = 7, length = 8;
 

@@ -1,4 +1,4 @@
-// An op of your own: shift, which gives each position what stood at the one before.
+// An op of your own: shift, which moves every row of numbers to the next position.
 #pragma once
 
 #include "engine/array/join.h"
@@ -7,7 +7,8 @@
 namespace starter {
 using namespace mote;
 
-/// The rows of x [..., T, C] one later, or one earlier; a row of zeros takes the free place.
+/// x [..., T, C] with every row moved to the next position if `later`, otherwise to the previous one. The position that
+/// becomes free gets a row of zeros.
 inline Array moved(const Array& x, bool later) {
   const int axis = x.rank() - 2;
   const Index T = x.shape()[axis];
@@ -17,7 +18,7 @@ inline Array moved(const Array& x, bool later) {
                : joined<Array>({x.slice(axis, 1, T), free}, axis);
 }
 
-/// y[t] = x[t - 1], y[0] = 0: x [..., T, C] -> [..., T, C]. Errors: x without these two axes.
+/// y[t] = x[t - 1], y[0] = 0: x [..., T, C] -> [..., T, C]. Errors: x has fewer than two axes.
 inline Tensor shift(const Tensor& x) {
   Op op("shift", x);
   check(x.dim() >= 2, "x ", x.shape(), " must be [..., T, C]");

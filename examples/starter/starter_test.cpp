@@ -1,4 +1,5 @@
-// The op, the layer and the task, held against what mote promises of its own: in double, which sees wrong gradients.
+// Tests the op, the layer and the task as mote tests its own. Numbers are double here, because float is too coarse to
+// check gradients by measured slopes.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "engine/ops/create.h"
 #include "neighbours.h"

@@ -48,7 +48,7 @@ std::pair<Tensor, Tensor> MultiHeadSelfAttention::forward(const Tensor& x, Retur
 }
 
 namespace {
-/// Makes an Embedding with weights from N(0, 0.02). It draws from N(0, 1) first, because every Embedding does.
+/// Makes an Embedding with weights from N(0, 0.02), which replace the weights from N(0, 1) that its constructor draws.
 Embedding small_embedding(Index vocab_size, Index d_model, const Generator& random) {
   Embedding table(vocab_size, d_model, random);
   init::normal(table.weight, 0, 0.02, random);

@@ -32,7 +32,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
         W_v(width, width, random),
         W_o(width, width, random) {}
 
-  /// Q [B, num_heads, Tq, d_k], K and V [B, num_heads, Tk, d_k] -> [B, num_heads, Tq, d_k].
+  /// The attention of all heads: Q [B, num_heads, Tq, d_k], K and V [B, num_heads, Tk, d_k] -> [B, num_heads, Tq, d_k].
   Tensor scaled_dot_product_attention(const Tensor& Q, const Tensor& K, const Tensor& V, const Mask& mask = {}) const {
     Tensor attn_scores = matmul(Q, transpose(K, -2, -1)) / std::sqrt(static_cast<real>(d_k));
     if (mask.defined()) attn_scores = masked_fill(attn_scores, ~mask, -1e9);

@@ -61,7 +61,8 @@ struct AttentionLM : Layer<AttentionLM> {
     const Tensor x = token(ids);
     return x + position(ids.shape()[1]);
   }
-  /// Makes an Embedding with weights from N(0, 0.02). It draws from N(0, 1) first, because every Embedding does.
+  /// Makes an Embedding with weights from N(0, 0.02), which replace the weights from N(0, 1) that its constructor
+  /// draws.
   static Embedding small_embedding(const AttentionLMConfig& c, const Generator& random) {
     check_in("AttentionLM", c.vocab_size >= 1, "vocab_size ", c.vocab_size, " must be at least 1");
     check_in("AttentionLM", c.block_size >= 1, "block_size ", c.block_size, " must be at least 1");

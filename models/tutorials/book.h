@@ -30,7 +30,7 @@ inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& va
   return matmul(dropout(attn_weights), values);
 }
 
-/// The mask of the classes below, with ones above the diagonal, [context_length, context_length].
+/// The causal mask [context_length, context_length], with ones above the diagonal, where a query may not attend.
 inline Array blocked_future(Index context_length) {
   return triu(Array::full({context_length, context_length}, 1), 1).array();
 }

@@ -42,12 +42,13 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
         dropout(p, random),
         scale(std::sqrt(static_cast<double>(d_k))) {}
 
-  /// [B, T, d_model] -> [B, num_heads, T, d_k].
+  /// Splits the columns into heads: [B, T, d_model] -> [B, num_heads, T, d_k].
   Tensor split_heads(const Tensor& x) const { return mote::split_heads(x, num_heads); }
-  /// [B, num_heads, T, d_k] -> [B, T, d_model].
+  /// Joins the heads: [B, num_heads, T, d_k] -> [B, T, d_model].
   Tensor combine_heads(const Tensor& x) const { return join_heads(x); }
 
-  /// Q [B, num_heads, Tq, d_k], K and V [B, num_heads, Tk, d_k] -> (output like Q, weights after dropout).
+  /// The attention of all heads: Q [B, num_heads, Tq, d_k], K and V [B, num_heads, Tk, d_k] -> (output [B, num_heads,
+  /// Tq, d_k], weights [B, num_heads, Tq, Tk] after dropout).
   std::pair<Tensor, Tensor> scaled_dot_product(const Tensor& Q, const Tensor& K, const Tensor& V,
                                                const Mask& mask = {}) const {
     Tensor scores = matmul(Q, transpose(K, -2, -1)) / static_cast<real>(scale);
@@ -75,11 +76,11 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   }
 };
 
-/// The tutorial's transformer block: x = norm1(x + dropout(self_attn(x))), then norm2(x + dropout(ffn(x))). ffn ends
-/// in a Dropout of its own, so dropout acts twice on that path. x [B, T, d_model] -> (x, weights [B, num_heads, T, T]
-/// after dropout). In evaluation mode, mote's TransformerBlock with {.attention = {.causal = false},
-/// .projections = {.bias = false}, .norm_order = NormOrder::post, .n_inner = d_ff} computes the same up to rounding.
-/// In training, dropout acts only once on that path in mote's block. Errors: those of MultiHeadAttention.
+/// The tutorial's transformer block: x = norm1(x + dropout(self_attn(x))), then norm2(x + dropout(ffn(x))). ffn ends in
+/// a Dropout of its own, so dropout acts twice on the output of ffn. x [B, T, d_model] -> (x, weights [B, num_heads, T,
+/// T] after dropout). In evaluation mode, mote's TransformerBlock with {.attention = {.causal = false}, .projections =
+/// {.bias = false}, .norm_order = NormOrder::post, .n_inner = d_ff} computes the same up to rounding. In training,
+/// mote's block applies dropout only once to that output. Errors: those of MultiHeadAttention.
 struct TransformerBlock : Layer<TransformerBlock> {
   MultiHeadAttention self_attn;
   LayerNorm norm1;

@@ -28,8 +28,8 @@ void save_optimizer(detail::Transfer& t, const std::string& name, const Optimize
   detail::keep(t, name + ".learning_rate", optimizer.learning_rate());
 }
 
-/// Loads the learning rate and all other entries that the file has under the optimizer's name. The list of entries
-/// comes from the file, because the steps taken determine which arrays an optimizer has.
+/// Loads the learning rate and all other entries that the file has under the optimizer's name. The names of the entries
+/// come from the file, because an optimizer has no arrays for a parameter that it has not updated yet.
 void load_optimizer(detail::Transfer& t, const std::string& name, Optimizer& optimizer) {
   const std::string prefix = name + ".", rate_name = prefix + "learning_rate";
   const double rate = detail::value_of<double>(t, rate_name).value_or(0);
@@ -48,7 +48,7 @@ void load_optimizer(detail::Transfer& t, const std::string& name, Optimizer& opt
   try {
     t.change(optimizer.change_to(state));
     const double before = optimizer.learning_rate();
-    optimizer.set_learning_rate(rate);  // a trial, so that a bad rate is an error here
+    optimizer.set_learning_rate(rate);  // a trial: a bad rate must fail before anything is changed
     optimizer.set_learning_rate(before);
     t.change([&optimizer, rate] { optimizer.set_learning_rate(rate); });
   } catch (const Error& e) {
@@ -146,7 +146,7 @@ void load_weights(Module& module, const std::string& path, const std::string& na
     e.name.erase(0, name.size() + 1);
     if (!streams.contains(e.name)) weights.push_back(std::move(e));
   }
-  if (file.find_metadata(name + ".updates"))  // `name` is that of an EMA, which has no buffers
+  if (file.find_metadata(name + ".updates"))  // an EMA has no buffers, so the module keeps its own
     for (const NamedBuffer& b : named_buffers(module))
       weights.push_back({b.name, b.array->shape(), [b] { return *b.array; }});
   load_state_dict(module, weights, {}, path);

@@ -14,8 +14,8 @@
 namespace mote {
 
 namespace detail {
-/// A visitor that accepts any field. HasFields passes it to visit(v), to find out whether a type lists its fields
-/// there, as configs do.
+/// A visitor that accepts any field. The concept HasFields uses it to find out whether a type has visit(v), as configs
+/// do.
 struct AnyField {
   template <class T>
   void operator()(const char*, T&, const char*, const FieldUse& = {}) {}
@@ -37,21 +37,22 @@ class Transfer {
   std::vector<NamedArray> tensors;
   Metadata texts;
 
-  // These functions return the file's entry with this name. If the entry is missing or cannot be read, they note a
-  // problem, and return null or an undefined array. Entries of the file that are never asked for are a problem, too.
+  // text(), array() and ints() return the file's entry `name`. If the entry is missing or cannot be read, they note a
+  // problem and return null or an undefined array. An entry of the file that nobody asks for is a problem, too.
   const std::string* text(const std::string& name);
   Array array(const std::string& name);
   IntArray ints(const std::string& name);
-  /// Reads an array, which finish() will pass to `set`. Notes a problem if the array has another shape.
+  /// Reads the array `name`, which finish() will pass to `set`. Notes a problem if its shape is not `shape`.
   void array(const std::string& name, const Shape& shape, const std::function<void(Array)>& set);
-  /// Notes a problem unless the file has exactly this text.
+  /// Notes a problem unless the text that the file has under `name` equals `here`.
   void require(const std::string& name, const std::string& here);
-  /// Marks all entries of a group as asked for, so that they are not a problem.
+  /// Marks all entries of a group as asked for, so that finish() does not report them as unexpected.
   void pass_over(const std::string& group);
   void problem(const std::string& text) { problems_ += "\n  " + text; }
-  /// Adds a change, which finish() makes if there are no problems. The change must not fail.
+  /// Adds a function that changes an object. finish() calls the function if there are no problems. It must not fail.
   void change(std::function<void()> make) { changes_.push_back(std::move(make)); }
-  /// Makes all changes. Errors: there are problems. The message lists all of them, and no change is made.
+  /// Makes all changes that were added. Errors: problems were noted. The message lists all of them, and nothing is
+  /// changed.
   void finish();
 
  private:
@@ -171,11 +172,10 @@ class Checkpoint {
     require(name, fields(config));
   }
   void require(const std::string& name, std::vector<Field> list);
-  /// Adds texts for other readers, under `name`. They are saved, and loading ignores whatever the file has under
-  /// `name`.
+  /// Adds texts under `name`, which are saved for other programs. Loading ignores whatever the file has under `name`.
   void note(const std::string& name, std::vector<Field> list);
 
-  /// Writes the file, whole or not at all. `notes` go into its metadata, for other readers. The names of notes begin
+  /// Writes the file, whole or not at all. `notes` go into its metadata for other programs. The names of notes begin
   /// with "mote.", and loading ignores them. Errors: the file cannot be written.
   void save(const std::string& path, const Metadata& notes = {}) const;
   /// Restores everything. Errors: the file is not a checkpoint, is of a newer version or of another `real` type, or
@@ -203,8 +203,8 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
 
 /// Loads the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`, to
 /// generate with it or to begin another run. If `name` is that of an EMA, the parameters become its averages, and the
-/// module keeps its buffers. Errors: a file that is not a checkpoint, or was cut or changed; names that only one side
-/// has, shapes that differ. After an error nothing has changed.
+/// module keeps its buffers. Errors: a file that is not a checkpoint, or was cut or changed; names that only the file
+/// or only the module has; shapes that differ. After an error nothing has changed.
 void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

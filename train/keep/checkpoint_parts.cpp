@@ -7,8 +7,8 @@
 namespace mote {
 namespace {
 
-/// The state of a random stream as integers: the words, the position, whether the second number of a normal pair is
-/// cached, the bits of this number, the seed, and the build.
+/// The state of a random stream as integers: the words of the Mersenne Twister, how many of them are used, whether the
+/// second number of a normal pair is cached, the bits of this number, the seed, and the two fields of the TorchBuild.
 IntArray numbers_of(const GeneratorState& s) {
   std::vector<Index> all(s.words.begin(), s.words.end());
   for (const Index x :

@@ -35,8 +35,8 @@ const T& as(const TorchValue& value, const std::string& what) {
 
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
-/// Returns the places of the arrays that are called `what`, such as "exp_avg", in an optimizer's state. There is one
-/// place for each parameter of the group. A parameter without a step count gets 0 steps.
+/// Returns a StatePlace for each parameter of a group. A StatePlace reads and writes the parameter's array `what`, such
+/// as "exp_avg", in an optimizer's state. A parameter without a step count gets 0 steps.
 std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
   std::vector<StatePlace> places;
   for (const auto& [name, p] : group.parameters) {

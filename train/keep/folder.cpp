@@ -26,13 +26,13 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folde
     if (status.links > 0) break;  // otherwise the last owner has just removed the file, so try again
   }
   if (status_of(folder_.c_str(), ours_) != 0) fail_file("lock the folder", folder_, errno);
-  const std::string id = std::to_string(process_id());  // for the message above; it may be missing if the disk is full
+  const std::string id = std::to_string(process_id());  // for the error message; absent if the disk is full
   calls::truncate(file_.get(), 0);
   write_all(file_.get(), id.data(), id.size());
 }
 
 FolderLock::~FolderLock() {
-  if (file_) calls::remove(path_.c_str());  // before it is closed, while nobody else can have locked it
+  if (file_) calls::remove(path_.c_str());  // before unlocking, so that no other process loses its lock file
 }
 
 void FolderLock::check_ours() const {

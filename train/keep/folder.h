@@ -31,8 +31,8 @@ class FolderLock {
 /// end of this process. After sync() it survives a power cut.
 class LogFile {
  public:
-  /// Continues the file after its first `size` bytes, and removes the rest. A `size` of 0 begins a new file. Errors:
-  /// the file has fewer bytes or cannot be written.
+  /// Continues the file after its first `size` bytes, and removes all bytes after them. A `size` of 0 begins a new
+  /// file. Errors: the file has fewer bytes or cannot be written.
   LogFile(const std::string& path, std::uint64_t size);
 
   std::uint64_t size() const { return size_; }  ///< the `size` with which another LogFile can continue

@@ -1,4 +1,4 @@
-// DataLoader, which draws the same batches of row indices as PyTorch's DataLoader, for take_rows(); and random_split.
+// DataLoader, which draws the same batches of row indices as PyTorch's DataLoader, and random_split.
 #pragma once
 
 #include <algorithm>
@@ -23,29 +23,29 @@ struct DataLoaderOptions {
 };
 
 /// Makes batches of row indices. Each index from 0 to dataset_size - 1 comes once per epoch, unless `replacement` is
-/// true:
+/// true.
 ///
 ///     const DataLoader loader(x.size(0), {.batch_size = 32, .shuffle = true}, random);
 ///     for (int epoch = 0; epoch < 10; ++epoch)
 ///       for (const std::vector<Index>& rows : loader) train(take_rows(x, rows), take_rows(y, rows));
 ///
 /// `random` takes the place of PyTorch's global random stream, which torch.manual_seed seeds. A loop draws the
-/// following numbers, in this order:
+/// following numbers, in this order. n is dataset_size.
 ///
 ///     begin()                 draws random_int64, shuffled or not (PyTorch's base seed for its workers)
 ///     the first batch         with shuffle: draws random_int64 again. The number seeds a new Generator, whose
-///                             randperm(n) is the order. The loop draws this number when it reads the first batch.
-///                             So numbers that the caller draws between begin() and that batch come earlier.
-///                             PyTorch does the same between iter(loader) and next().
-///     with .generator = g     g takes the place of `random` and of the new Generator, so g.randperm(n) is the order.
-///                             When the rows run out, another g.randperm(n) is drawn, as in PyTorch 1.13 and 2. It is
-///                             drawn with the last batch if that is short, otherwise at the end of the loop. A loop
-///                             that ends earlier by break does not draw it.
+///                             randperm(n) is the order of the rows. The loop draws this number when it reads the
+///                             first batch. So numbers that the caller draws between begin() and that batch come
+///                             earlier. PyTorch does the same between iter(loader) and next().
+///     with .generator = g     g takes the place of `random` and of the new Generator, so g.randperm(n) is the order of
+///                             the rows. When the rows run out, another g.randperm(n) is drawn, as in PyTorch 1.13
+///                             and 2. It is drawn with the last batch if that batch is short, otherwise at the end of
+///                             the loop. A loop that ends earlier by break does not draw it.
 ///
-///     with .replacement       as with shuffle, but instead of randperm(n) the new Generator, or g, draws 32 rows at a
-///                             time by randint
+///     with .replacement       draws the seed of the new Generator as with shuffle. The new Generator, or g, draws the
+///                             rows by randint instead of randperm(n), 32 rows at a time.
 ///
-/// So every epoch has an order of its own. After a loop that ends early, the streams are in the same state as PyTorch's
+/// Every epoch has an order of its own. After a loop that ends early, the streams are in the same state as PyTorch's
 /// would be. An epoch is read once, front to back. Several epochs can run at once, and each draws when it needs
 /// numbers. Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too),
 /// replacement without rows, shuffle and replacement together, num_samples below 0 or without replacement, neither
@@ -92,7 +92,7 @@ class DataLoader {
 };
 
 /// The iterator of one epoch. Copies share one position. If a checkpoint (train/keep/checkpoint.h) contains the
-/// iterator and the stream that it draws from, a resumed run goes on with the very next batch:
+/// iterator and the stream that it draws from, a resumed run goes on with the very next batch.
 ///
 ///     run.add("random", random);
 ///     run.add("batches", batches);
@@ -104,7 +104,7 @@ class DataLoader::Iterator {
   /// The current batch, empty at the end of the epoch.
   const std::vector<Index>& operator*() const { return epoch_->batch(); }
   Iterator& operator++() {
-    static_cast<void>(epoch_->batch());  // a batch that nobody has read is drawn, too
+    static_cast<void>(epoch_->batch());  // draws a batch that the caller has not read, to skip it
     epoch_->fetched = false;
     return *this;
   }

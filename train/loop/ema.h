@@ -28,12 +28,12 @@ struct EMAOptions {
 ///       std::cout << mean_loss(model, held_out, loss);
 ///     }  // now the model has its weights again
 ///
-/// An EMA holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema)
-/// saves it, and load_weights(model, path, "ema") loads the averages into a model. torch's AveragedModel with
-/// get_ema_multi_avg_fn(decay) computes the same averages. With warmup they are those of TensorFlow's
-/// ExponentialMovingAverage with num_updates. Source: Polyak and Juditsky 1992.
-/// Errors: a decay outside [0, 1), a module without parameters. Errors of update(): a call inside AveragedWeights, no
-/// memory. After such an error nothing has changed.
+/// An EMA holds Parameters, which share their values with the module's, so the module may be moved or destroyed.
+/// Checkpoint::add("ema", ema) saves it, and load_weights(model, path, "ema") loads the averages into a model. torch's
+/// AveragedModel with get_ema_multi_avg_fn(decay) computes the same averages. With warmup they are those of
+/// TensorFlow's ExponentialMovingAverage with num_updates. Source: Polyak and Juditsky 1992. Errors: a decay outside
+/// [0, 1), a module without parameters. Errors of update(): a call inside AveragedWeights, no memory. After such an
+/// error nothing has changed.
 class EMA {
  public:
   explicit EMA(const Module& module, const EMAOptions& options = {});

@@ -48,7 +48,7 @@ template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const InferenceMode inference(model);
   double sum = 0, total = 0;
-  Index first = 0;  // weights are relative to this count, so batches of equal size all have weight 1
+  Index first = 0;  // terms of the first batch; weights are relative to it, so batches of equal size have weight 1
   bool alone = true, counted = true;
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);

@@ -20,8 +20,9 @@ std::string listed(const std::vector<std::string>& words) {
   return words.size() > shown ? text + " and " + std::to_string(words.size() - shown) + " more" : text;
 }
 
-/// Makes the checks of fit() after its first backward. Errors: fields that visit() forgot, except parameters that got
-/// no gradient and parameters that the optimizer updates anyway; an optimizer none of whose parameters got a gradient.
+/// Makes the checks of fit() after its first backward. Errors: an optimizer none of whose parameters got a gradient; a
+/// parameter or module that a layer uses but that its visit() does not list. A forgotten parameter is no error if it
+/// got no gradient, or if the optimizer updates it.
 void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                       const std::function<void(const std::string&)>& on_warning) {
   const std::string problem =
@@ -79,7 +80,7 @@ class StepLoss {
     const Tensor weighted = loss * static_cast<real>(terms);
     weighted.backward();
   }
-  /// The mean loss. Errors: no batch had a term.
+  /// The mean loss over the terms of all batches. Errors: the batches have no terms.
   double mean() const {
     check_in("fit", count_ > 0, "the loss of step ", step_, " is a mean over nothing: every batch is empty, or every ",
              "target ignored");

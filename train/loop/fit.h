@@ -17,7 +17,7 @@ struct StepReport {
   double loss = 0;  ///< the loss of this step's batch, before the update
   double learning_rate = 0;
   double grad_norm = 0;  ///< before clipping
-  // Only set by a Run, in the steps for which its option `health` asks for measurements:
+  // `layers` and `updates` are only set by a Run, in the steps for which its option `health` asks for measurements.
   std::vector<LayerHealth> layers = {};
   std::vector<std::pair<std::string, double>> updates = {};  ///< update_ratio() of each trainable parameter, by name
 };

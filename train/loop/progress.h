@@ -14,7 +14,7 @@ namespace mote {
 /// A step's progress line, "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.5234 | 5m12s left | 45.2k tokens/s".
 ///
 /// The text has at most `room` characters. Fields at its end that do not fit are left out. A steps_per_second of 0
-/// means that the rate is not known yet. The fields that need the rate, time and tokens, are left out then.
+/// means that the rate is not known yet. Then the time left and the tokens per second are left out.
 std::string progress_text(const StepReport& newest, Real steps_per_second, Integer tokens_per_step, std::size_t room);
 
 /// Prints progress_text() to `out`. On a terminal the text is one line, which is rewritten up to ten times a second.
@@ -30,7 +30,7 @@ class Progress {
 
   /// Reports that a step was taken. The first and the last step are always printed.
   void update(const StepReport& report);
-  /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
+  /// Prints a line of text, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);
   /// Prints the last update if it is pending, and ends the line.
   void finish();

@@ -99,8 +99,8 @@ Optimizer::Rule Muon::orthogonalizing(std::vector<ParameterGroup> matrices) {
   return {std::move(matrices), {"momentum_buffer"}};
 }
 
-/// Prepares only the parameters that are updated as AdamW does. A matrix that is orthogonalized is not prepared,
-/// because the products in its update allocate memory and may fail.
+/// Allocates in advance (see Optimizer::prepare()) for the parameters that are updated as AdamW does. A matrix that is
+/// orthogonalized is not prepared, because the products in its update allocate memory and may fail.
 bool Muon::prepare(Slot& slot) { return slot.rule > 0 && AdamBase::prepare(slot); }
 
 void Muon::update(Slot& slot, double lr) {

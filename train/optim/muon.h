@@ -29,7 +29,7 @@ struct MuonGroups {
 /// hidden layer. For a model with such a table, list the groups yourself.
 MuonGroups muon_groups(const Module& module, Real weight_decay);
 
-/// Muon, an optimizer that orthogonalizes the momentum of matrices. Its step for a matrix W [r, c] with gradient g is
+/// Muon, an optimizer that orthogonalizes the momentum m of matrices. Its step for a matrix W [r, c] with gradient g is
 ///
 ///     m += (1 - momentum) (g - m)
 ///     u = g + momentum (m - g)                                Nesterov momentum

@@ -113,7 +113,7 @@ std::size_t Optimizer::step() {
     ++updated;
   };
   try {
-    for (const Before& b : before) update_one(*b.slot);  // these come first, because the others cannot be undone
+    for (const Before& b : before) update_one(*b.slot);  // updates that may fail come first, as others cannot be undone
   } catch (...) {
     for (Before& b : before) {
       b.slot->parameter.set(std::move(b.value));

@@ -52,9 +52,9 @@ struct OptimizerState {
   std::map<std::string, Array> arrays;  ///< "<parameter>.exp_avg" and the like, in the parameter's shape
 };
 
-/// The base class of optimizers, which update parameters by their gradients. It holds handles to the parameters'
-/// cells, so the module may be moved or destroyed. A new optimizer derives from it and updates one parameter in
-/// update(); see sgd.h.
+/// The base class of optimizers, which update parameters by their gradients. It holds Parameters, which share their
+/// values with those of the module, so the module may be moved or destroyed. A new optimizer derives from this class
+/// and updates one parameter in update(); see sgd.h.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -95,7 +95,7 @@ class Optimizer {
   std::function<void()> change_to(const OptimizerState& state);
 
  protected:
-  /// The arrays kept for a parameter. Errors: an index for which the constructor was given no state name.
+  /// The arrays of a parameter's state. Errors: an index that is not below the number of state names.
   struct Arrays : std::vector<Array> {
     using std::vector<Array>::vector;
     Array& operator[](std::size_t i) {
@@ -129,10 +129,11 @@ class Optimizer {
   Optimizer(OpName name, std::vector<Rule> rules, Real lr, Real weight_decay);
   /// Updates one parameter, which has a gradient. `lr` is learning_rate() times the lr_scale of its group.
   virtual void update(Slot& slot, double lr) = 0;
-  /// Allocates all that update() will need, without a visible change, and returns true if update() then cannot fail.
-  /// The default returns false, because update() may fail. step() then keeps the old arrays, so that it can restore
-  /// them. In that case update() should replace arrays instead of writing to their elements, because a write would copy
-  /// a shared array. step() updates the parameters that were not prepared before all others.
+  /// Allocates all that update() will need, without a visible change. Returns true if update() then cannot fail. The
+  /// default returns false. If it returns false, step() keeps the old arrays, to restore them if an update fails.
+  /// update() should then replace arrays instead of writing to their elements, because a write would copy a shared
+  /// array. step() first updates the parameters for which prepare() returned false, because the other updates cannot be
+  /// undone.
   virtual bool prepare(Slot&) { return false; }
   /// prepare() for most optimizers: makes the value, the gradient and the state arrays ready for an update in place.
   /// New state arrays are zeros.

@@ -121,7 +121,7 @@ class Drawing {
       path(go('M', x, 35) + "h18",
            std::string(chart_.lines[i].dashed ? "dashed line c" : "line c").append(std::to_string(i % colours)));
       text(x + 23, 39, "", chart_.lines[i].name);
-      // Wide enough also for the larger letters of a narrow page.
+      // 8 units per letter are wide enough, also for the larger letters of a narrow page.
       x += 42 + 8 * static_cast<double>(chart_.lines[i].name.size());
     }
   }

@@ -88,7 +88,7 @@ std::string place_of(Index element, const Shape& shape) {
   return "[" + place + "]";
 }
 
-/// The reports by the number of steps that had been taken when each was made.
+/// Maps a number of training steps to the report that was made after these steps.
 std::map<Index, const StepReport*> by_step(const std::vector<StepReport>& reports) {
   std::map<Index, const StepReport*> all;
   for (const StepReport& r : reports) all[r.step + 1] = &r;
@@ -276,7 +276,7 @@ std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& x, co
   if (x.dtype == y->dtype && first == second) return "";
   if (!readable(x.dtype) || !readable(y->dtype)) return "different";
   const bool integers = readable(x.dtype, DType::i64) && readable(y->dtype, DType::i64);
-  // In a checkpoint these names belong to random streams. "data" is the one that batches are drawn from.
+  // Arrays of integers called "data" or "<layer>.random" are states of random streams. Batches are drawn from "data".
   if (integers && (x.name == "data" || x.name.ends_with(".random"))) return "another state of this random stream";
   const std::string how = integers
                               ? elements_difference(a.int_array(x).to_vector(), b.int_array(*y).to_vector(), x.shape)

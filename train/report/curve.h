@@ -13,9 +13,10 @@ struct CurveOptions {
   int height = 12;   ///< rows of the curve, the highest value at the top
 };
 
-/// The values as a curve of characters, with one '*' in each column. The largest mean is printed beside the first row,
-/// and the smallest mean beside the last row. Below the curve are the positions of the first and the last value, 1 and
-/// n. Values that are not finite are left out. Errors: a width below 1, a height below 2.
+/// The values as a curve of characters. Each column has one '*', at the mean of the column's values. The largest mean
+/// is printed beside the first row, and the smallest mean beside the last row. Below the curve are the positions of the
+/// first and the last value, 1 and n. Values that are not finite are left out. Errors: a width below 1, a height below
+/// 2.
 std::string curve_text(std::span<const double> values, const CurveOptions& options = {});
 
 }  // namespace mote

@@ -28,7 +28,7 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> facts = {};  ///< the main results, each a name and a value
   std::vector<Chart> charts = {};
   std::vector<ReportTable> tables = {};
-  std::vector<std::string> tokens = {};  ///< labels of positions, used where a head has that many queries or keys
+  std::vector<std::string> tokens = {};  ///< a label for each query or key; unused where a head has more or fewer
   std::vector<HeadsThen> heads = {};     ///< in the order of steps, each with the same layers and heads
   std::vector<ReportTable> settings = {};
   std::vector<std::pair<std::string, std::string>> texts = {};  ///< title and text, in a monospaced font

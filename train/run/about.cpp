@@ -23,7 +23,7 @@ bool sees_itself(const Array& layer, Index positions) {
   return layer.shape()[1] == positions && layer.shape()[2] == positions;
 }
 
-/// The head_scores() of each layer on the held-out example, as text.
+/// What the heads of each layer attend to on the held-out example, as text: their head_scores().
 std::string heads_text(const RunEnding& end) {
   if (end.heads.empty() || end.ids.empty()) return "";
   std::string text =

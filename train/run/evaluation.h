@@ -31,11 +31,11 @@ class Evaluator {
 
   EvaluationReport operator()(Index step) const;
   /// The final evaluation. It asks as many questions as RunOptions::sequences says. For data without right answers it
-  /// computes the mean loss over all held-out data instead. If Data::held_out() is empty, it draws more batches than
-  /// operator() uses. `before_each` is called before every 250 questions and before each batch.
+  /// computes the mean loss over all held-out data instead. If Data::held_out() is empty, it draws more batches than an
+  /// evaluation during the run uses. `before_each` is called before every 250 questions and before each batch.
   RunEnding ending(
       Index step, const std::function<void()>& before_each = [] {}) const;
-  /// Returns ending(step), or nullopt if a StopSignal receives a signal meanwhile.
+  /// Returns ending(step), the final evaluation, or nullopt if a StopSignal receives a signal meanwhile.
   std::optional<RunEnding> ending_unless_stopped(Index step) const;
   /// The texts of the tokens of the example for which evaluations report attention weights. Empty if no attention
   /// weights are reported, or if the inputs are values.

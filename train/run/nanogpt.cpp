@@ -12,8 +12,8 @@
 namespace mote {
 namespace {
 
-/// A setting of nanoGPT and its settings group in mote. "schedule" stands for the group "training" if decay_lr is
-/// True, and otherwise for "". "" means that the setting is not copied into mote's settings.
+/// A setting of nanoGPT, and the group of mote's settings that it is copied to. The group "" means that the setting is
+/// not copied. The group "schedule" means "training" if decay_lr is True, and otherwise "".
 struct Setting {
   const char* name;
   const char* group;
@@ -174,8 +174,8 @@ std::string nanogpt_config_file(const FieldValues& args, const Recipe& r, const 
     const auto* const known = std::find_if(std::begin(its_settings), std::end(its_settings),
                                            [&, wanted = name](const Setting& s) { return s.name == wanted; });
     if (known == std::end(its_settings) || name == "vocab_size") continue;
-    // nanoGPT's command line only accepts values of the type that a setting has in this file, and 1 is not a float in
-    // Python.
+    // A float is written with a point or an exponent. nanoGPT's command line only accepts values of the type that a
+    // setting has in this file, and 1 would be an int.
     const bool fraction = std::find(std::begin(fractions), std::end(fractions), name) != std::end(fractions);
     std::string shown = value;
     if (value == "true" || value == "false") shown[0] = static_cast<char>(std::toupper(shown[0]));

@@ -36,15 +36,14 @@ struct NanogptSettings {
   std::vector<std::string> unknown = {};  ///< entries that nanoGPT does not define, such as "label_smoothing = 0.1"
 };
 /// Reads the settings in a ckpt.pt. If mote wrote the file, the settings are those that mote wrote. Otherwise they are
-/// read from nanoGPT's config and model_args, as this table says. All entries that are not in the table are listed as
-/// `unknown`.
+/// read from nanoGPT's config and model_args, as listed below. All other entries are listed as `unknown`.
 ///
-///     taken              n_layer, n_head, n_embd, dropout, bias, block_size, batch_size, gradient_accumulation_steps,
-///                        learning_rate, max_iters, weight_decay, beta1, beta2, grad_clip, eval_interval, eval_iters
-///     taken as schedule  decay_lr: True is cosine with warmup_iters, lr_decay_iters, min_lr; False is constant, and
-///                        these three have no effect
-///     without effect     out_dir, log_interval, eval_only, always_save_checkpoint, init_from, wandb_log,
-///                        wandb_project, wandb_run_name, dataset, backend, device, dtype, compile
+///     used as they are   n_layer, n_head, n_embd, dropout, bias, block_size, batch_size, gradient_accumulation_steps,
+///                        learning_rate, max_iters, weight_decay, beta1, beta2, grad_clip, eval_interval, eval_iters;
+///     used as schedule   decay_lr: True is cosine with warmup_iters, lr_decay_iters and min_lr; False is constant, and
+///                        ignores warmup_iters, lr_decay_iters and min_lr;
+///     ignored            out_dir, log_interval, eval_only, always_save_checkpoint, init_from, wandb_log,
+///                        wandb_project, wandb_run_name, dataset, backend, device, dtype, compile.
 ///
 /// nanoGPT does not average weights, so ema_decay is 0. Errors: a warm-up that ends after lr_decay_iters, because no
 /// schedule of mote has that.

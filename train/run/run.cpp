@@ -163,7 +163,8 @@ void Run::begin_or_resume(std::optional<double> best_score) {
 
   folder_->write("config.json", config);
   const std::string heads = folder_->file("heads.svg");
-  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);  // from an earlier end; the run now goes on
+  // A heads.svg from an earlier end of the run is removed, because the run now goes on.
+  if (steps_ < recipe_.max_iters && file_exists(heads)) remove_file(heads);
   folder_->write("about.json", about_json(data_, *subject_.module, *optimizer_, *evaluator_, {}));
   open(log_, "log.jsonl");
   open(evaluations_, "evaluations.jsonl");
@@ -208,7 +209,8 @@ auto Run::evaluated(const Look& look) const {
 }
 
 /// Evaluates the model. The evaluations every eval_interval steps belong to the state of the run. An extra evaluation
-/// at the end of a run does not, because the run may be resumed with more steps, and then it does not end there.
+/// at the end of a run does not, because the run may be resumed with more steps, and a longer run has no evaluation
+/// there.
 void Run::evaluate() {
   const bool regular = recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0;
   const EvaluationReport report = evaluated([&] { return (*evaluator_)(steps_); });
@@ -260,8 +262,9 @@ void Run::save() {
   rates_->append(text_of(Json::object({{"step", steps_}, {"seconds", instant() - began_}})));
 }
 
-/// Called once, before the first training step of this process. Warns if a run of this length would have had another
-/// learning rate, evaluates the initial model, and saves a checkpoint if it is due.
+/// Called once, before the first training step of this process. Warns if the schedule has another learning rate for the
+/// last step than the run had, as after a change of max_iters. Evaluates the initial model, and saves a checkpoint if
+/// it is due.
 void Run::look() {
   if (steps_ > 0) {
     const double was = optimizer_->learning_rate(), is = fit_.schedule(steps_ - 1);
@@ -272,7 +275,7 @@ void Run::look() {
                                    ": the weights will not be those of a run that was so long from the start"});
   }
   if (steps_ == 0 && recipe_.eval_interval > 0 && evaluated_ < 0) evaluate();
-  if (saves_at(steps_)) save();  // an earlier process may have been killed after it saved only the best
+  if (saves_at(steps_)) save();  // an earlier process may have been killed after saving only best.safetensors
 }
 
 void Run::train_step() {

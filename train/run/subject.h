@@ -72,8 +72,8 @@ IntArray likeliest(const M& model, const Questions& q) {
 /// without generate(), by its logits model(ids). For any other model, model(inputs) are logits: [B, K] of classes, or
 /// [B, T, K] of a class at each position. The loss is then the cross-entropy. If a Dataset's targets are values,
 /// model(inputs) are values as well, and the loss is the mean squared error. The answer is the likeliest class at the
-/// last position. If the answer is longer, this class is appended to the input, the next class is chosen, and so on.
-/// If the model has a field `config` with visit(v), the fields of the config are part of the settings.
+/// last position. For an answer of several symbols, this class is appended to the input, the next class is chosen, and
+/// so on. If the model has a field `config` with visit(v), the fields of the config are part of the settings.
 template <class M>
 Subject subject_of(M& model) {
   Subject s{&model};

@@ -114,7 +114,7 @@ class Adder10Task final : public AnswerTask {
                                       1234567890, 9876543210, most, most, 1,    most};
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     const Generator random = python_random(2025);
-    const auto number = [&] {  // Python's randint(0, most): 34 bits, low word first, again if x >= below
+    const auto number = [&] {  // Python's randint(0, 10**10 - 1): draws 34 bits, low word first, until x < 10**10
       for (;;) {
         const std::uint64_t low = random.next_u32(), high = random.next_u32() >> 30;
         if (const std::uint64_t x = high << 32 | low; x < below) return x;

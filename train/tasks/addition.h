@@ -39,7 +39,7 @@ class AdditionTask final : public AnswerTask {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "4"}, {"n_embd", "64"}};
     r.max_iters = options.digits <= 2 && !options.plain ? 1500 : 3000;
-    if (options.digits > 2) r.optimizer = OptimizerKind::muon;  // with AdamW, one of ten seeds gets only half right
+    if (options.digits > 2) r.optimizer = OptimizerKind::muon;  // with AdamW, one of ten seeds gets half the sums wrong
     return r;
   }
   Outcome outcome() const override {

@@ -78,7 +78,7 @@ class AnswerTask : public Task {
     checked_size(name, "length", q, 1, 10'000'000);
     check_splits(name, [&](const Generator& random) { return random_ids(q, 0, s, random); });
   }
-  /// The same, with answers as long as questions.
+  /// A constructor for tasks whose answers are as long as their questions.
   AnswerTask(const char* name, const AnswerOptions& o) : AnswerTask(name, o.symbols, o.length, o.length) {}
 
  private:

@@ -19,10 +19,11 @@ struct AssociativeRecallOptions {
 };
 
 /// Multi-query associative recall. A row is k1 v1 ... kP vP with different keys, then filler in which each key appears
-/// once more. The label of this second appearance is the key's value. Other positions have no label. In a question,
-/// the last id of the row is such a second appearance. Values appear only once, because otherwise the only value that
-/// is still missing would give the answer away. Ids: keys, then values, then filler. Source: Arora et al. 2023
-/// (Zoology). Errors: fewer keys than pairs, a length below 3 * pairs.
+/// once more. The label of this second appearance is the key's value. Other positions have no label. In a question, the
+/// last id of the row is such a second appearance. The row does not repeat a value after the second appearance of its
+/// key, because otherwise the last value could be guessed: it would be the only one that was not repeated. Ids: keys,
+/// then values, then filler. Source: Arora et al. 2023 (Zoology). Errors: fewer keys than pairs, a length below 3 *
+/// pairs.
 class AssociativeRecallTask final : public LabelTask {
  public:
   using Options = AssociativeRecallOptions;

@@ -90,7 +90,7 @@ class DyckTask final : public AnswerTask {
   double commonest() const {
     const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
     const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));
-    std::vector<double> open(deepest + 2, 0.0), next = open;  // probability of each depth; the last never occurs
+    std::vector<double> open(deepest + 2, 0.0), next = open;  // probabilities of 0, 1, ... open brackets; the last is 0
     open[0] = 1;
     for (Index step = 0; step < steps; ++step) {
       std::fill(next.begin(), next.end(), 0.0);

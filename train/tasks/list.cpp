@@ -37,7 +37,7 @@ typename T::Options options_of(const char* task, const FieldValues& values) {
   return options;
 }
 
-/// The entry of a task. If the constructor of T also takes a state, it gets the state that a checkpoint kept.
+/// The entry of a task of class T. If T's constructor also takes a state, it gets the state that a checkpoint kept.
 template <class T>
 Entry entry(const char* name, FieldValues preset = {}) {
   return {name, std::move(preset),
@@ -67,7 +67,7 @@ Recipe changed(Recipe r, const FieldValues& changes) {
   return r;
 }
 
-/// A task with other fields in its recipe or in its model's config, and with the outcome of that recipe.
+/// A task with other values of some fields of its recipe or of its model's config, and with the outcome of this recipe.
 template <class T>
 class Variant final : public T {
  public:

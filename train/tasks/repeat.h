@@ -31,7 +31,7 @@ class RepeatTask final : public Task {
   std::string description() const override { return "rows of one random id out of " + std::to_string(options.symbols); }
   Index vocab_size() const override { return options.symbols; }
   Index block_size() const override { return options.length; }
-  /// The optimizer and its settings are those of the lesson's program (examples/lectures/ai_engineering.cpp).
+  /// The optimizer and its settings are those of a lecture's program, examples/lectures/ai_engineering.cpp.
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "1"}, {"n_embd", "32"}, {"n_head", "4"}};

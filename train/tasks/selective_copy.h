@@ -61,7 +61,7 @@ class SelectiveCopyTask final : public AnswerTask {
     return id == separator() ? "|" : id == noise() ? "." : symbol_word(id, options.symbols);
   }
   Index looks_at(std::span<const Index> ids, Index position) const override {
-    Index left = position - options.length;  // number of symbols before the one to copy next
+    Index left = position - options.length;  // the number of symbols that are copied already
     for (Index at = 0; left >= 0 && at < options.length; ++at)
       if (ids[static_cast<std::size_t>(at)] != noise() && left-- == 0) return at;
     return -1;

@@ -81,7 +81,7 @@ std::string Task::best_head_text(std::span<const Index> ids, const std::vector<A
   const Index T = std::ssize(ids);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     const Shape& shape = layers[layer].shape();
-    if (shape[1] != T || shape[2] != T) continue;  // attends to other positions than those of ids
+    if (shape[1] != T || shape[2] != T) continue;  // this layer attends to other positions than those of `ids`
     for (Index head = 0; head < shape[0]; ++head) {
       double fraction = 0, count = 0;
       for (Index t = 0; t < T; ++t)

@@ -75,11 +75,11 @@ class Task : public Data {
   virtual const Tokenizer* tokenizer() const { return nullptr; }
   /// The position whose id determines the target at `position`, for reports about attention; -1 if there is none.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;
-  /// Returns a sentence that says that this fraction of a head's attention, such as "58 %", goes to the position of
-  /// looks_at().
+  /// A sentence that says that `fraction` of a head's attention, such as "58 %", goes to the positions that looks_at()
+  /// returns.
   virtual std::string looks_text(const std::string& fraction) const;
-  /// A sentence about the head that attends most to the positions of looks_at() in an example, "" if there are none.
-  /// `layers` has the attention weights of the heads of each layer, [H, T, T].
+  /// A sentence about the head that attends most to the positions that looks_at() returns for an example, "" if there
+  /// are no such positions. `layers` has the attention weights of the heads of each layer, [H, T, T].
   std::string best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const;
 
  private:

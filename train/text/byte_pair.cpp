@@ -52,7 +52,7 @@ class PieceMerger {
     while (!queue_.empty() && queue_.top() >> 32 == rank) {
       const auto place = static_cast<std::uint32_t>(queue_.top());
       queue_.pop();
-      if (tokens_[place] == gone || rank_at(place) != rank) continue;  // an earlier merge took one of the two
+      if (tokens_[place] == gone || rank_at(place) != rank) continue;  // an earlier merge took a token of this pair
       const std::uint32_t right = after_[place];
       tokens_[place] = static_cast<detail::TokenId>(merges_[rank].result);
       tokens_[right] = gone;
@@ -70,7 +70,7 @@ class PieceMerger {
   static constexpr detail::TokenId gone = nowhere;
   const detail::PairRanks& ranks_;
   const std::vector<BytePairTokenizer::Merge>& merges_;
-  std::vector<detail::TokenId> tokens_;        // by place; `gone` if merged into a token further left
+  std::vector<detail::TokenId> tokens_;        // the token at each place; `gone` if merged into one further left
   std::vector<std::uint32_t> before_, after_;  // places of the neighbours
   std::vector<Candidate> found_;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;

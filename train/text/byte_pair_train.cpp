@@ -80,8 +80,8 @@ class PairCounter {
     return o;
   }
 
-  std::vector<detail::TokenId> tokens_;        // by place; none if merged into a token further left
-  std::vector<Index> counts_;                  // by place, how often its piece occurs in the text
+  std::vector<detail::TokenId> tokens_;        // the token at each place; none if merged into one further left
+  std::vector<Index> counts_;                  // how often the piece at each place occurs in the text
   std::vector<std::uint32_t> before_, after_;  // places of the neighbours in the piece
   std::map<Pair, Occurrences> pairs_;
   std::set<std::pair<Index, Pair>> frequent_;  // pairs that occur twice or more, sorted by negative count

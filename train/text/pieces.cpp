@@ -1,5 +1,5 @@
-// GPT-2's pattern without a regular expression. The class of its first character decides how a piece goes on, so there
-// is no backtracking.
+// GPT-2's pattern without a regular expression. The class of a piece's first character decides how the piece goes on,
+// so there is no backtracking.
 #include "train/text/pieces.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace mote {
 namespace {
 
-/// Whether a code lies in a range. `borders` has the first code of each range and the code after its last, so an odd
-/// number of borders is at or below a code in a range.
+/// Whether a code lies in a range. `borders` has the first code of each range and the code after its last, in rising
+/// order. So a code lies in a range if an odd number of borders is at or below it.
 bool lies_within(std::span<const unsigned> borders, unsigned code) {
   return (std::upper_bound(borders.begin(), borders.end(), code) - borders.begin()) % 2 == 1;
 }

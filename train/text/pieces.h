@@ -17,12 +17,12 @@ CharacterClass class_of(unsigned code);
 /// The lines of a text without their line endings, \n or \r\n.
 std::vector<std::string_view> lines_of(std::string_view text);
 
-/// The end of the piece that begins at byte `at` of a text. Pieces are those of GPT-2's pattern
+/// The end of the piece that begins at byte `at` of a text. Pieces are the matches of GPT-2's pattern:
 ///
 ///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 ///
-/// So a space belongs to the word after it. If there are several characters of white space before a word, the last of
-/// them belongs to the next piece.
+/// A space belongs to the word after it. If there are several characters of white space before a word, the last of them
+/// belongs to the next piece.
 std::size_t piece_end(std::string_view text, std::size_t at);
 
 }  // namespace mote

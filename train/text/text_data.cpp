@@ -77,7 +77,7 @@ std::string text_of_file(const std::string& path, std::optional<double>& entropy
   return text;
 }
 
-/// A separator as given by --separator, in which \n and \t are replaced by those characters.
+/// A separator as given by --separator, in which \n is replaced by a newline and \t by a tab.
 std::string unescaped(std::string text) {
   for (const auto& [written, meant] : {std::pair("\\n", "\n"), std::pair("\\t", "\t")})
     for (std::size_t at = 0; (at = text.find(written, at)) != text.npos; ++at) text.replace(at, 2, meant);

@@ -19,7 +19,7 @@ struct TextOptions {
   std::string tokenizer = "char";  ///< a TokenizerKind, or a path for load_tokenizer()
   std::optional<Index> vocab_size = {};
   bool lines = false;
-  std::string separator = {};  ///< between documents of several lines; \n and \t stand for those characters
+  std::string separator = {};  ///< between documents of several lines; \n is a newline, \t a tab
   Index block_size = 64;
   template <class V>
   void visit(V& v) {

@@ -41,7 +41,7 @@ std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special)
   if (special != SpecialText::plain)
     for (const SpecialToken& s : specials_) next.push_back(text.find(s.text));
   for (std::size_t from = 0;;) {
-    const SpecialToken* found = nullptr;  // the first, or the longest of several at the same place
+    const SpecialToken* found = nullptr;  // the first special token, or the longest of several at the same place
     std::size_t at = text.npos;
     for (std::size_t i = 0; i < next.size(); ++i) {
       const SpecialToken& s = specials_[i];

@@ -33,7 +33,7 @@ void byte_level(const JsonPlace& root, const char* name, bool cuts) {
   const JsonPlace part = root.at(name);
   only(part, "type", {"ByteLevel"});
   no_others(part, {"type", "add_prefix_space", "trim_offsets", "use_regex"});
-  if (!cuts) return;  // the settings of other parts only concern offsets
+  if (!cuts) return;  // the settings of a part that does not cut only concern offsets into the text
   only(part, "add_prefix_space", {false});
   only(part, "use_regex", {true});
 }

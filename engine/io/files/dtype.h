@@ -13,7 +13,8 @@
 namespace mote {
 
 /// The element types of safetensors, in the order of the reference implementation. All are little-endian. mote writes
-/// boolean, i64, and f32 (mote_f64: f64). readable() says which types mote reads.
+/// boolean, i64 and f32. The build mote_f64, in which `real` is double, writes f64 instead of f32. readable() says
+/// which types mote reads.
 enum class DType {
   boolean,
   f4,

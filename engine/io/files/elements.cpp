@@ -28,7 +28,7 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
   check_there(source, stored);
   x = A::empty(stored.shape);
   auto* const to = x.mutate();
-  if (stored.type == own && own != DType::boolean) {  // the same bytes in the file as in the array
+  if (stored.type == own && own != DType::boolean) {  // no conversion: the file has the same bytes as the array
     auto* bytes = reinterpret_cast<std::byte*>(to);
     const std::uint64_t total = stored.bytes();
     parallel_for(static_cast<Index>((total + piece - 1) / piece), 1, [&](Index begin, Index end) {

@@ -120,7 +120,7 @@ FileWriter::FileWriter(const std::string& path) : path_(path) {
   if (status_of(path.c_str(), old) == 0) {
     if (old.kind == FileKind::folder) fail(EISDIR);
     check(old.kind == FileKind::regular, "cannot write '", path, "': it is not a regular file");
-    if (!open_path(path, OpenFor::write)) fail(errno);  // a file that may not be written is not replaced either
+    if (!open_path(path, OpenFor::write)) fail(errno);  // rename() would replace even a write-protected file
   } else if (errno != ENOENT) {
     fail(errno);
   }

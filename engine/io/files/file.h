@@ -50,8 +50,8 @@ class FileWriter {
 
   void write(const void* from, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Renames the new file to its path. The new file is on the disk when this returns. Errors: as above. After an
-  /// error the old file is unchanged, unless the error says otherwise.
+  /// Renames the new file to its path. The new file is on the disk when this returns. Errors: those of the class. After
+  /// an error the old file is unchanged, unless the error says otherwise.
   void commit();
 
  private:

@@ -76,7 +76,7 @@ int make_folder(const char* path) { return ::mkdir(path, 0777); }
 
 int sync_folder(const char* path) {
   const int folder = uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY); });
-  if (folder < 0) return errno == EACCES ? 0 : -1;  // EACCES: the folder may be written but not read
+  if (folder < 0) return errno == EACCES ? 0 : -1;  // a folder that may be written but not read cannot be synced
   const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: unsupported
   const int error = errno;
   ::close(folder);

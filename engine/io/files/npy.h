@@ -9,8 +9,8 @@
 namespace mote {
 
 /// Writes the same file, byte for byte, that numpy.save (numpy 1.24 and later) writes for the same elements. The
-/// elements are float32 (mote_f64: float64), int64 or bool, in C order. The file is written whole or not at all
-/// (FileWriter of file.h).
+/// elements are float32 (float64 in the build mote_f64), int64 or bool, in C order. The file is written whole or not at
+/// all (FileWriter of file.h).
 void save_npy(const std::string& path, const AnyArray& x);
 
 /// Reads the array in a .npy file of version 1.0, 2.0 or 3.0. The file may be in C or Fortran order, and the array is
@@ -25,8 +25,8 @@ void save_npy(const std::string& path, const AnyArray& x);
 AnyArray load_npy(const ByteSource& source);
 AnyArray load_npy(const std::string& path);
 
-/// Reads the array as a T, which is Array, IntArray or Mask. Errors: those above; the file holds another of the
-/// three.
+/// Reads the array as a T, which is Array, IntArray or Mask. Errors: those of load_npy() without T; the file holds
+/// elements of another of the three types.
 template <class T>
 T load_npy(const std::string& path);
 

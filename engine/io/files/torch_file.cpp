@@ -66,7 +66,7 @@ void check_keys(const std::string& what, const TorchDict& dict) {
 /// holds itself does no harm here.
 using PickleIds = std::vector<std::uint32_t>;
 struct PickleItems {
-  char kind;  ///< the opcode of an empty one: ] list, ) tuple, } dict; the ids of a dict are keys and values in turn
+  char kind;  ///< as in pickle: ']' list, ')' tuple, '}' dict, whose ids are its keys and values in turn
   PickleIds ids;
 };
 struct TorchStorage {
@@ -287,8 +287,8 @@ class Unpickler {
     std::vector<Index> shape;
     Strides strides{};
     // The number of elements, `product`, and the end of the tensor in the storage, `end`, are computed as if no extent
-    // were 0. Each axis adds at most `there` to `end`, so that no sum overflows. An `end` above `there` is then not
-    // exact, but it is still above `there`.
+    // were 0. `there` is the number of elements in the storage. Each axis adds at most `there` to `end`, so that no sum
+    // overflows. An `end` above `there` may be too small, but it still shows that the tensor does not fit.
     Index product = 1, end = std::min(offset, there) + 1;
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
@@ -303,7 +303,7 @@ class Unpickler {
     const Layout layout(Shape(shape), strides);
     fits(layout.numel() == 0 || end <= there);
     const auto view = [&](const auto& x) -> AnyArray {
-      if (layout.numel() == 0) return x.empty(layout.shape());  // the offset may lie beyond the end of the storage
+      if (layout.numel() == 0) return x.empty(layout.shape());  // an empty tensor may begin beyond the storage's end
       if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
       rule((copied_ += layout.numel()) <= most, "the tensors have more than ", most,
            " elements, the most that a file of this size may expand to");

@@ -65,10 +65,10 @@ TorchValue load_torch(const std::string& path);
 
 /// Writes a file for torch.load, whole or not at all (FileWriter of file.h). torch.load can read the file with and
 /// without weights_only, but PyTorch 1 does not read a plain float with weights_only. In the file, tensors are
-/// contiguous and of type torch.float32 (mote_f64: torch.float64), torch.int64, torch.bool or torch.uint8. Tensors of
-/// the same elements in memory and of the same shape share a storage. Equal trees give equal bytes. Errors: an array
-/// that is not defined, bytes outside of 0 to 255, a str that is not UTF-8, a key twice in a dict, containers nested
-/// deeper than 64, a TorchObject.
+/// contiguous and of type torch.float32 (torch.float64 in the build mote_f64), torch.int64, torch.bool or torch.uint8.
+/// Tensors of the same elements in memory and of the same shape share a storage. Equal trees give equal bytes. Errors:
+/// an array that is not defined, bytes outside of 0 to 255, a str that is not UTF-8, a key twice in a dict, containers
+/// nested deeper than 64, a TorchObject.
 void save_torch(const std::string& path, const TorchValue& value);
 
 namespace detail {

@@ -10,7 +10,7 @@ namespace mote {
 namespace {
 
 constexpr std::uint64_t end_size = 22, locator_size = 20, end64_size = 56, entry_size = 46, local_size = 30;
-constexpr std::uint64_t in_zip64 = 0xffffffff;  ///< says that the number itself is in the zip64 field, in 8 bytes
+constexpr std::uint64_t in_zip64 = 0xffffffff;  ///< this value means that the number is in the zip64 field, in 8 bytes
 
 /// Encodes each number in n bytes, the lowest byte first.
 std::string zip_bytes(int n, std::initializer_list<std::uint64_t> numbers) {
@@ -31,7 +31,7 @@ std::string zip_read(const ByteSource& source, std::uint64_t at, std::uint64_t n
   return bytes;
 }
 
-/// The member that an entry of the directory describes. The directory begins at byte `end`.
+/// The member that an entry of the directory describes. All members lie before byte `end`, where the directory begins.
 ZipMember read_entry(const ByteSource& source, const std::string& what, std::string_view entry, std::string_view extra,
                      std::uint64_t end) {
   std::string_view wide;  // the zip64 field

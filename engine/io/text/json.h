@@ -41,9 +41,9 @@ class Json {
   Json(const char* text) : Json(std::string(text)) {}
   Json(const Json&);
   Json(Json&&) noexcept;
-  Json& operator=(Json other) noexcept;  ///< the value to assign may be a part of this one
+  Json& operator=(Json other) noexcept;  ///< by value, because `other` may be a part of this value
   ~Json();
-  // Errors of these four, and of push_back and add: arrays and objects are nested deeper than most_depth.
+  // Errors of array(), object(), push_back() and add(): arrays and objects are nested deeper than most_depth.
   static Json array(std::vector<Json> items);
   static Json array();
   static Json object(std::vector<JsonMember> members);
@@ -148,7 +148,8 @@ void parse_json_members(std::string_view text, std::string_view what, std::size_
 namespace detail {
 /// A text to be quoted in an error, shortened to about 80 bytes. Control characters and invalid UTF-8 become "?".
 std::string shortened(std::string_view text);
-/// The same for a name. The name is in quotes unless it is a word of letters, digits, _ and -.
+/// A name to be quoted in an error, shortened as by shortened(). The name is in quotes unless it is a word of letters,
+/// digits, _ and -.
 std::string shown_name(std::string_view name);
 }  // namespace detail
 

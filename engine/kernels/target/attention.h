@@ -11,7 +11,7 @@ namespace {
 
 using kernels::AttentionBlock, kernels::RowProducts, kernels::WeightedRows;
 
-/// The number of accumulators of a tile of sums. The other half of the registers is left for operands.
+/// A tile keeps its sums in this many registers. The other half of the registers is left for operands.
 constexpr int sums_at_once = register_count / 2;
 
 /// Calls tile.operator()<rows>(first) for groups of rows that together cover [0, n). As many groups as possible have
@@ -47,7 +47,7 @@ template <int keys>
 MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index begin, Index end, Vec (&sum)[keys]) {
 #pragma GCC unroll 16
   for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
-  constexpr int pointers = (keys + 2) / 3;  // one for every three rows, as in gemm.h
+  constexpr int pointers = (keys + 2) / 3;  // one for every three rows of b, so that all pointers fit the registers
   const real* b[pointers];
 #pragma GCC unroll 16
   for (int g = 0; g < pointers; ++g) b[g] = b0 + 3 * g * b_row + begin;
@@ -65,8 +65,8 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
   }
 }
 
-/// w = (a_r . b_j) * factor. Long sums are cut into blocks of sum_block. Not inlined, because compiling the tiles
-/// takes long.
+/// w = (a_r . b_j) * factor. Long sums are cut into blocks of sum_block. Not inlined, so that the tiles, which take
+/// long to compile, are compiled only once.
 [[gnu::noinline]] void multiply_rows(const AttentionBlock& block, const RowProducts& p, real factor, real* w) {
   const Vec scale(factor);
   for (Index r = 0; r < 16; r += Reg::lanes)
@@ -187,7 +187,7 @@ void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sum
   const Truths seen_any = scores(b, w);
   Vec tops[4] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
   Index j = 0;
-  for (; j + 4 <= b.keys; j += 4)  // a NaN is ignored here, but it shows in the sum
+  for (; j + 4 <= b.keys; j += 4)  // greater_of() ignores a NaN here, but the sum of exponentials becomes NaN
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) tops[i] = greater_of(Vec::load(w + 16 * (j + i)), tops[i]);
   for (; j < b.keys; ++j) tops[0] = greater_of(Vec::load(w + 16 * j), tops[0]);
@@ -201,7 +201,7 @@ void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sum
       });
   const Vec scale = inverse_of(total);
   for (Index key = 0; key < b.keys; ++key) (Vec::load(w + 16 * key) * scale).store(w + 16 * key);
-  if (any(is_nan(total))) mask_pairs(b, 0, w);  // otherwise the weights of unseen keys are 0 already
+  if (any(is_nan(total))) mask_pairs(b, 0, w);  // a NaN total makes the weights of unseen keys 0 * NaN = NaN
   if (!maxima) return;
   store_n(top, maxima, b.rows);
   store_n(total, sums, b.rows);
@@ -210,7 +210,9 @@ void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sum
 void attention_recompute_weights(const AttentionBlock& b, real* w, const real* maxima, const real* sums) {
   scores(b, w);
   const Vec total = load_n(sums, b.rows), scale = inverse_of(total);
-  const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // 0 for a query that sees no key
+  // The maximum of a query that sees no key is -infinity. Then 0 is subtracted instead, because -infinity - -infinity
+  // is NaN.
+  const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));
   for (Index j = 0; j < b.keys; ++j) (v_exp_below(Vec::load(w + 16 * j) - top) * scale).store(w + 16 * j);
   if (any(is_nan(total))) mask_pairs(b, 0, w);
 }
@@ -296,7 +298,7 @@ MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, b
 }
 
 void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add) {
-  if (b.rows == 1)  // a single query has independent sums only in its columns
+  if (b.rows == 1)  // for a single query, only more columns give more independent sums
     return for_columns<8>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
       sum_keys_tile<1, regs, edge>(b, s, add, 0, column, n);
     });

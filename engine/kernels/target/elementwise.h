@@ -11,8 +11,8 @@ namespace {
 /// operations of one register run while those of the other wait for their results.
 using Step = std::conditional_t<Reg::lanes == Vec::lanes, Reg, PairOf<Reg>>;
 
-/// Runs body.operator()<V>(i, n) over [0, count). V is Step and n its number of lanes. For the rest at the end, V is
-/// Reg and n is the number of elements left.
+/// Runs body.operator()<V>(i, n) over [0, count). V is Step and n its number of lanes. For the elements that remain at
+/// the end, V is Reg and n is how many elements are left.
 template <class Body>
 MOTE_INLINE void for_elements(Index count, const Body& body) {
   Index i = 0;

@@ -29,8 +29,8 @@ MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Ind
   }
 }
 
-/// See kernels.h. The last register of a row may be stored partly beyond the panel's width. The elements that it
-/// overwrites are written later, so nothing is lost.
+/// Packs x into panels, as kernels.h describes. The last register of a row may be stored partly beyond the panel's
+/// width. The elements that it overwrites are written later, so nothing is lost.
 void gemm_pack(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel, real* out) {
   if (column == 1) return pack_rows(x, row, k, columns, width, panel, out);
   for (Index first = 0; first < columns; first += width, x += width * column, out += panel) {
@@ -72,8 +72,8 @@ MOTE_INLINE void multiply_add(const TileBlock& t, const real* a0, Index a_k, con
   // One pointer serves three rows, whose addresses are the pointer plus 0, 1 or 2 strides. So all pointers fit the
   // registers.
   constexpr int pointers = (rows + 2) / 3;
-  // Hardware does not prefetch the next rows of B, so a tile that copies prefetches them itself. A tile takes a few
-  // hundred cycles for 48 rows, which is about the latency of main memory.
+  // Hardware does not prefetch the next rows of B, so a tile that copies prefetches B this many rows ahead. A tile
+  // takes a few hundred cycles for 48 rows, which is about the latency of main memory.
   constexpr Index rows_ahead = 48;
   const Index a_row = t.a_row, b_k = t.b_k;
   const real* a[pointers];
@@ -123,7 +123,7 @@ void multiply_tile(const TileBlock& t, const real* a, Index a_k, const real* b, 
   multiply_add<rows, registers, copies>(t, a, a_k, b, copies ? t.copy + j * t.k : nullptr, load_b, sum);
   if (t.add) {
     Index row = c_row;
-    asm("" : "+r"(c), "+r"(row));  // otherwise tiles that do not add would compute these addresses, too
+    asm("" : "+r"(c), "+r"(row));  // otherwise the compiler computes these addresses even if t.add is false
     for_registers<rows, registers>([&](int r, int v) __attribute__((always_inline)) {
       sum[r][v] = load(c + r * row, v) + sum[r][v];
     });

@@ -31,11 +31,13 @@ MOTE_INLINE RegTruths native_less_equal(NativeReal a, NativeReal b) { return {a 
 MOTE_INLINE RegTruths native_equal(NativeReal a, NativeReal b) { return {a == b}; }
 MOTE_INLINE RegTruths native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
 MOTE_INLINE NativeReal native_select(RegTruths m, NativeReal a, NativeReal b) { return m.v ? a : b; }
-// These functions are templates, so that a target's own function is preferred. A target defines its own function if
-// it has an instruction that treats NaN and -0 in exactly this way.
+// The functions native_greater_of, native_lesser_of and native_bits_below are templates, so that a target's own
+// function of this name is preferred. A target defines its own if it has an instruction with the same result, also for
+// NaN and -0.
 MOTE_INLINE auto native_greater_of(auto a, auto b) { return b < a ? a : b; }
 MOTE_INLINE auto native_lesser_of(auto a, auto b) { return a < b ? a : b; }
-/// Bit i of the result tells whether word i is below x. The words and x must be below 2^31.
+/// Bit i of the result tells whether word i is below x. The words and x must be below 2^31, because AVX2 can only
+/// compare them as signed integers.
 MOTE_INLINE unsigned native_bits_below(auto words, std::uint32_t x) {
   unsigned bits = 0;
   for (unsigned i = 0; i < sizeof words / sizeof x; ++i) bits |= static_cast<unsigned>(words[i] < x) << i;

@@ -87,7 +87,7 @@ void norm(const real* x, const kernels::NormWeights& weights, real* y, real* sta
       store_n(v, out + i, m);
     });
   };
-  // If variance + eps is below `least`, the squares of single elements may have lost digits.
+  // If variance + eps is below `least`, the squares of single elements may have lost digits by underflow.
   constexpr real least = Constants<real>::smallest_normal * Constants<real>::two_mantissa * 2;
   for (Index r0 = 0; r0 < rows;) {
     const Index count = rows_of_group(rows - r0, n);

@@ -21,7 +21,7 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
   const TwoDoubles zero = {};
   const TwoWords inexact = (TwoWords)(error < zero) | (TwoWords)(zero < error);  // false if s is infinite or NaN
   const TwoWords even = ((TwoWords)s & 1) - 1;                                   // all ones if the last bit is 0
-  const TwoWords away = ((TwoWords)s ^ (TwoWords)error) >> 63;                   // 1 if the true sum is nearer to 0
+  const TwoWords away = ((TwoWords)s ^ (TwoWords)error) >> 63;                   // 1 if |s| is above |a*b + c|
   return (TwoDoubles)((TwoWords)s + ((1 - 2 * away) & inexact & even));
 }
 

@@ -51,7 +51,7 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
     stats[0] = largest;
     stats[1] = sum;
   }
-  const Vec scale(real(1) / (sum == 0 ? real(1) : sum));  // one division per row; the sum of no elements is 0
+  const Vec scale(real(1) / (sum == 0 ? real(1) : sum));  // divides only once per row; an empty row has the sum 0
   for (Index i = 0; i < whole; i += Vec::lanes) (Vec::load(y + i) * scale).store(y + i);
   if (rest) (last * scale).store_first(y + whole, rest);
 }

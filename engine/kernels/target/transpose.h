@@ -26,7 +26,8 @@ MOTE_INLINE void transpose(Reg (&x)[native_lanes]) {
   if constexpr (s > 1) transpose<s / 2>(x);
 }
 
-/// out[p * width + r] = x[r * row + p] for p < columns and r < rows, and 0 for rows <= r < native_lanes.
+/// out[p * width + r] = x[r * row + p] for p < columns and r < native_lanes, the number of lanes of a register. Rows
+/// from number `rows` on count as zeros.
 MOTE_INLINE void transpose_rows(const real* x, Index row, Index rows, Index columns, Index width, real* out) {
   constexpr Index n = native_lanes;
   for (Index p = 0; p < columns; p += n, x += n, out += n * width) {

@@ -18,8 +18,8 @@ MOTE_INLINE Words load_words(const std::uint32_t* p) {
   return w;
 }
 
-/// See kernels.h. A word depends only on words at least 227 places before it, so a whole register of words is computed
-/// at once.
+/// Computes the n words that follow the first 624 words of `stream`. A word depends only on words at least 227 places
+/// before it, so a whole register of words is computed at once.
 void twist(std::uint32_t* stream, Index n) {
   for (Index i = 0; i < n; i += words_per_register) {
     const std::uint32_t* const x = stream + i;
@@ -48,8 +48,9 @@ MOTE_INLINE Words even_words(Words a, Words b, std::integer_sequence<int, i...>)
   return __builtin_shufflevector(a, b, (2 * i)...);
 }
 
-/// See kernels.h. The high 21 of the 53 bits decide all but one draw in two million, so the second word of a draw,
-/// which holds the low bits, is rarely needed.
+/// Sets the bit of each draw that is below `limit`. kernels.h describes how two words make a draw of 53 bits. The high
+/// 21 bits decide all but one draw in two million, so the second word of a draw, which holds the low bits, is rarely
+/// needed.
 void bits_below_limit(const std::uint32_t* x, std::uint64_t limit, std::uint8_t* bits, Index n) {
   const std::uint32_t high_limit = static_cast<std::uint32_t>(limit >> 32);
   const auto draw = [&](Index i) {

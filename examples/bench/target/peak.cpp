@@ -14,8 +14,8 @@ constexpr int free_registers = register_count == 16 ? 12 : 24;
 constexpr int peak_vecs = free_registers * Reg::lanes >= 16 ? free_registers * Reg::lanes / 16 : 1;
 constexpr Index peak_values = peak_vecs * Vec::lanes;
 
-/// x[i] = a b + x[i], repeated 8 * rounds times. The x are loaded from memory, because otherwise the compiler might see
-/// that all are equal.
+/// Sets x[i] to a b + x[i], 8 * rounds times. Each x[i] is loaded from memory. Otherwise the compiler might see that
+/// all are equal, and compute only one of them.
 void multiply_adds(Index rounds, real a, real b, real* x) {
   const Vec each_a(a), each_b(b);
   Vec sum[peak_vecs];
@@ -32,9 +32,9 @@ void multiply_adds(Index rounds, real a, real b, real* x) {
   for (int i = 0; i < peak_vecs; ++i) sum[i].store(x + i * Vec::lanes);
 }
 
-/// Returns the sum of n elements, of which the last n mod 128 are left out. Four quarters are summed side by side,
-/// because several streams are read faster than one. Each quarter has several sums, so that no addition waits for the
-/// one before it.
+/// Returns the sum of n elements. The loop takes 128 elements at a time, so the last n mod 128 are left out. Four
+/// quarters are summed side by side, because several streams are read faster than one. Each quarter has several sums,
+/// so that no addition waits for the one before it.
 real read(const real* x, Index n) {
   constexpr int streams = 4, vecs = 2;
   const Index quarter = n / (streams * vecs * Vec::lanes) * (vecs * Vec::lanes);

@@ -4,7 +4,7 @@
 // hint: collect(i): return if i is in the list; collect each input of i; append i only after that.
 // why: In the reversed list a value comes after all values that use it, so its gradient is complete at its turn.
 // why: Every value has one turn, so backward costs about as much as forward, however many paths the graph has.
-// why: An engine that numbers values as it computes them needs no search, because descending numbers are such an order.
+// why: An engine that numbers values as it computes them needs no search: it goes from high numbers to low.
 #include <ctime>
 
 #include "examples/exercises/answers/check.h"
@@ -40,11 +40,11 @@ static void check_one(Order backward_order, const Graph& inputs, Index result) {
 }
 
 static void check(Order backward_order) {
-  check_one(backward_order, {{}, {2, 0}, {0}}, 1);                 // 1 is computed from 2, and both from 0
+  check_one(backward_order, {{}, {2, 0}, {0}}, 1);                 // value 1 is computed from 2, and both from 0
   check_one(backward_order, {{3, 2}, {}, {3, 4}, {4, 1}, {}}, 0);  // lesson 1's graph, numbered differently
   check_one(backward_order, {{1, 1}, {}}, 0);                      // x * x
   check_one(backward_order, {{}, {0}}, 0);                         // the result is a leaf
-  check_one(backward_order, {{1, 2}, {3}, {4}, {}, {1}}, 0);       // 0 depends on 1 directly, and through 2 and 4
+  check_one(backward_order, {{1, 2}, {3}, {4}, {}, {1}}, 0);       // value 0 uses 1 directly, and through 2 and 4
   for (const int seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     const Index n = 5 + seed;

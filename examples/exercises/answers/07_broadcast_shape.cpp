@@ -44,7 +44,7 @@ static void check(Broadcast broadcast_shape) {
   expect_shapes({{{}, {2, 3}}, {{4}, {}}, {{}, {}}}, "an axis that is not there");
   expect_shapes({{{2, 3, 4, 5, 6}, {4, 1, 6}}, {{2, 1, 4, 1, 1}, {1, 3, 1, 5, 6}}}, "many axes");
   const Generator random(7);
-  for (int i = 0; i < 300; ++i) {  // extents are those of [2, 3, 0, 4], 1, or rarely 5, so most pairs fit
+  for (int i = 0; i < 300; ++i) {  // extents are from [2, 3, 0, 4], or often 1, or rarely 5, so most pairs fit
     std::vector<Index> shapes[2];
     for (std::vector<Index>& extents : shapes) {
       const IntArray rank = randint(0, 5, {1}, random), choice = randint(0, 20, {4}, random);

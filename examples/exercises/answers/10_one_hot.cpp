@@ -10,7 +10,7 @@
 namespace of_check {
 using OneHot = Tensor(const IntArray& ids, Index K);
 
-/// Zeros [N, K], with value(id) in column id + shift of each row, if there is such a column.
+/// A table of zeros [N, K], in which row n has value(ids[n]) in column ids[n] + shift, if there is such a column.
 template <auto value>
 static Tensor filled(const IntArray& ids, Index K, Index shift) {
   std::vector<real> y(ids.numel() * K);

@@ -26,7 +26,7 @@ static void check(Attention my_attention) {
       expect_close(std::string("the gradient of ") + of, to(my_attention), to(motes));
     }
   }
-  // The score of a token with itself is about -1e200.
+  // The score of a token with itself is about -1e200, so only -infinity is low enough to hide the future.
   const Tensor q = randn({6, 4}, Generator(3)) * 1e100, v = randn({6, 4}, Generator(4));
   expect_close("my_attention of scores that are far below 0", my_attention(q, -q, v), motes(q, -q, v));
 }

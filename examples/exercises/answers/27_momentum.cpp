@@ -26,7 +26,7 @@ static Tensor walk(Index n, double weight_decay) {
   return Array({5, n}, all);
 }
 
-/// Takes the same five steps with mote's SGD, and returns the weights after each.
+/// Takes the five steps of walk() with mote's SGD. Returns the weights after each step, [5, n].
 static Tensor motes_walk(Index n, double weight_decay) {
   const Generator random(7);
   const Parameter w(randn({n}, random).array());
@@ -45,7 +45,7 @@ template <class Yours>
 static void check() {
   for (const auto& [n, decay] : {std::pair<Index, double>{3, 0.3}, {1, 0}, {6, 0.01}}) {
     const Tensor got = walk<Yours>(n, decay);
-    expect(close(got, walk<Yours>(n, decay)), "velocity not kept");  // a second optimizer must get the same w
+    expect(close(got, walk<Yours>(n, decay)), "velocity not kept");  // a new optimizer begins with velocity 0
     expect_close("w (row t: after step t) with weight_decay " + printed(decay), got, motes_walk(n, decay));
   }
 }

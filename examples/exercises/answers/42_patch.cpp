@@ -16,7 +16,7 @@ template <Kind kind>
 static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
   const auto& blocks = model.transformer.h;
   const Index L = std::ssize(blocks), length = clean.shape()[1];
-  std::vector<Tensor> held, gave;  // the result of each block, and of its attention alone
+  std::vector<Tensor> held, gave;  // each block's result, and the result of its attention alone
   for (Tensor x = model.transformer.embed(clean); const TransformerBlock& block : blocks) {
     gave.push_back(block.attn(block.ln_1(x)));
     held.push_back(x = block(x));
@@ -44,7 +44,7 @@ static void check(Patched answer) {
   for (const Index seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     const GPT model = copying_model(3 - seed % 2, 2 + seed / 3, random);
-    const Index k = 1 + seed % 3;  // the position that differs; its symbol comes next
+    const Index k = 1 + seed % 3;  // the inputs differ at position k; the right answer is clean's symbol there
     const IntArray clean = repeated_rows(1, random).slice(1, 0, n + k);
     IntArray corrupted = clean;
     corrupted.mutate()[k] = (clean.at({0, k}) + 3) % V;

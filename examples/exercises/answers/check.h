@@ -11,7 +11,7 @@
 #include "engine/io/files/file.h"
 #include "examples/exercises/exercise.h"
 
-namespace of_check {  // an answer may use the same names outside this namespace
+namespace of_check {  // a namespace, because an answer may define the same names
 
 /// Thrown by an expectation that fails. what() is the sentence for the learner.
 struct Wrong : std::runtime_error {
@@ -61,7 +61,8 @@ inline void expect_close(const std::string& what, const Tensor& got, const Tenso
   if (close(got, want, tolerance)) return;
   const std::string yours = printed(got.detach()), right = printed(want.detach());
   if (yours != right && got.numel() <= 24) end(" is\n" + yours + "\nbut it should be\n" + right);
-  // Names only the first wrong number, because there are many numbers, or because both sides print the same digits.
+  // The sentence has only the first wrong number, because the tensors are too large to print or both print the same
+  // digits.
   Index i = 0;
   const auto number = [&i](const Tensor& x) { return reshape(x, {-1}).detach().array().select(0, i); };
   while (close(number(got), number(want), tolerance)) ++i;

@@ -57,7 +57,8 @@ inline GPT copying_model(Index L, Index H, const Generator& random) {
   return model;
 }
 
-/// Rows of symbols [B, T] whose second half repeats the first half. In the first half s + 1 often follows s.
+/// Rows of symbols [B, T] whose second half repeats the first half. In the first half, symbol s + 1 often follows
+/// symbol s.
 inline IntArray repeated_rows(Index B, const Generator& random) {
   IntArray ids = randint(0, V, {B, T}, random);
   Index* id = ids.mutate();
