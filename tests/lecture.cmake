@@ -1,5 +1,6 @@
 # Runs PROGRAM with WORDS, in which DATA stands for the folder MOTE_DATA, and checks that it ends with CODE: 0 if the lines
-# that it computes are those that were published. With another code a line must say that it differs.
+# that it computes are those that were published. With another code a line must say that it differs. A picture
+# among the words must be the one that pages show, if they show it.
 set(words ${WORDS})
 if(WORDS MATCHES "DATA/")
   if(NOT IS_DIRECTORY "$ENV{MOTE_DATA}")
@@ -16,3 +17,10 @@ endif()
 if(NOT CODE EQUAL 0 AND NOT printed MATCHES " differs\n")
   message(FATAL_ERROR "no line says that it differs")
 endif()
+foreach(word IN LISTS words)
+  get_filename_component(picture "${word}" NAME)
+  set(shown ${CMAKE_CURRENT_LIST_DIR}/../examples/pictures/${picture})
+  if(picture MATCHES "\\.svg$" AND EXISTS ${shown})
+    execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${word} ${shown} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+endforeach()

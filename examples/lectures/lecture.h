@@ -96,6 +96,11 @@ inline std::string compare_lines(std::string_view computed, std::string_view pub
   return computed.empty() && published.empty() ? "to rounding" : "differs";
 }
 
+/// A computed line and the published one.
+struct LinePair {
+  std::string computed, published;
+};
+
 /// The published lines of a program, in order. They stand in published.txt below the heading "# name: ...".
 class Lines {
  public:
@@ -113,8 +118,9 @@ class Lines {
   /// Prints a computed line beside the next published line, with the verdict of compare_lines(). Lines that are longer
   /// than a column are printed below each other.
   void operator()(const std::string& computed) {
-    check(at_ < published_.size(), "nothing more was published; computed is: ", computed);
-    const std::string& published = published_[at_++];
+    check(computed_.size() < published_.size(), "nothing more was published; computed is: ", computed);
+    const std::string& published = published_[computed_.size()];
+    computed_.push_back(computed);
     const std::string verdict = compare_lines(computed, published);
     ++counts_[verdict];
     constexpr std::size_t column = 45;
@@ -135,11 +141,18 @@ class Lines {
       if (!line.empty()) (*this)(line);
   }
 
+  /// The computed lines, and the published line beside each.
+  std::vector<LinePair> pairs() const {
+    std::vector<LinePair> all;
+    for (std::size_t i = 0; i < computed_.size(); ++i) all.push_back({computed_[i], published_[i]});
+    return all;
+  }
+
   /// Prints how many lines are equal, and returns the exit code of the program. The exit code is 0 if exactly
   /// `known_to_differ` lines differ and all published lines were computed. If `all` is false, the program may have
   /// computed only some of the published lines.
   int summary(bool all = true, int known_to_differ = 0) const {
-    const std::size_t left = published_.size() - at_;
+    const std::size_t left = published_.size() - computed_.size();
     std::printf("\n%zu lines: %d equal, %d to rounding, %d differ; %zu not computed\n", published_.size(), of("equal"),
                 of("to rounding"), of("differs"), left);
     return of("differs") == known_to_differ && (left == 0 || !all) ? 0 : 1;
@@ -151,8 +164,7 @@ class Lines {
     return found == counts_.end() ? 0 : found->second;
   }
 
-  std::vector<std::string> published_;
-  std::size_t at_ = 0;
+  std::vector<std::string> published_, computed_;
   std::map<std::string, int> counts_;
 };
 

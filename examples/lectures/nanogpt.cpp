@@ -3,6 +3,7 @@
 // torch.manual_seed(1337).
 #include "examples/lectures/nanogpt.h"
 #include "examples/lectures/characters.h"
+#include "examples/lectures/nanogpt_picture.h"
 #include "models/models.h"
 #include "nn/nn.h"
 #include "train/train.h"
@@ -23,11 +24,13 @@ void add_to_first_weight(const GPT& model, double added) {
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    std::string path;
+    std::string path, picture;
     Index seed = 1337, max_iters = 2000;
     double added = 0;
-    read_data_words(argc, argv, "FILE: tiny Shakespeare, 1,115,394 bytes [SEED] [STEPS] [ADDED to the first weight]",
-                    path, seed, max_iters, added);
+    read_data_words(
+        argc, argv,
+        "FILE: tiny Shakespeare, 1,115,394 bytes [SEED] [STEPS] [ADDED to the first weight] [PICTURE.svg of the lines]",
+        path, seed, max_iters, added, picture);
     const Characters text(lecture_file(path, 1'115'394));
 
     const Generator random(seed);
@@ -38,6 +41,7 @@ int main(int argc, char** argv) {
     Lines line("nanogpt");
     while (run.steps() <= max_iters)
       for (const std::string& printed : run.step().lines) line(printed);
+    if (!picture.empty()) write_file(picture, nanogpt_picture(line.pairs()));
     return line.summary(max_iters >= 2000);
   });
 }
