@@ -56,15 +56,20 @@ GPTConfig GPTConfig::resized(Integer layers, Integer heads, Integer width) const
 
 double GPTConfig::parameters() const {
   const auto real_of = [](Index n) { return static_cast<double>(n); };
-  const double C = real_of(n_embd), biases = bias, gates = block.activation == Activation::swiglu;
+  const double C = real_of(n_embd), gates = block.activation == Activation::swiglu;
+  const bool projection_bias = block.projections.bias.value_or(bias);
+  const double biases = bias, in_biases = projection_bias;
+  const double out_biases = block.projections.out_bias.value_or(projection_bias);
   const double inner = block.n_inner ? real_of(block.n_inner) : gates > 0 ? 8 * C / 3 : 4 * C;
   const Index n_kv_head = block.projections.n_kv_head;
-  const double kv = n_kv_head ? C * real_of(n_kv_head) / real_of(n_head) : C, norm = (1 + biases) * C;
+  const double kv = n_kv_head ? C * real_of(n_kv_head) / real_of(n_head) : C;
+  const double norm = block.norm == NormKind::layer_norm ? (1 + biases) * C : C;
+  const double attention = 2 * C * (C + kv) + in_biases * (C + 2 * kv) + out_biases * C;
   const double network = (2 + gates) * C * inner + biases * ((1 + gates) * inner + C);
-  const double layer = 2 * norm + 2 * (C + biases) * (C + kv) + network;
+  const double layer = norm + attention + (block.feed_forward ? norm + network : 0);
   const double rows =
       real_of(vocab_size) * (tie_weights ? 1 : 2) + (position == Position::learned ? real_of(block_size) : 0);
-  return C * rows + real_of(n_layer) * layer + norm;
+  return C * rows + real_of(n_layer) * layer + (block.norm_order == NormOrder::pre ? norm : 0);
 }
 
 GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer block_size) {

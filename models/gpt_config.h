@@ -94,7 +94,8 @@ struct GPTConfig {
   /// keys and values of its own.
   GPTConfig resized(Integer layers, Integer heads, Integer width) const;
 
-  /// About how many parameters the model has. The number is in floating point, so that no size makes it overflow.
+  /// How many parameters the model has. With swiglu and without n_inner the number is rounded, because the inner width
+  /// is rounded up to a multiple of 32. The number is in floating point, so that no size makes it overflow.
   double parameters() const;
 
   /// Whether a context may be longer than block_size. This is so if attention has a window, and positions are neither

@@ -87,8 +87,8 @@ class Visitor {
 class Module {
  public:
   virtual ~Module() = default;
-  /// Lists every field that is a parameter, a buffer, a random stream or a module. List the fields in the order in
-  /// which their initial values are drawn. They are printed in this order.
+  /// Lists every field that is a parameter, a buffer, a random stream or a module. The module is printed in this order,
+  /// which is by custom the order in which initial values are drawn.
   virtual void visit(Visitor& v) = 0;
 
   /// Switches this module and all its children to training mode, or to evaluation mode if `on` is false. A module

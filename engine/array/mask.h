@@ -31,6 +31,8 @@ class Mask : public Strided<Mask, std::uint8_t> {
       unavailable("a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) where 1 means "
                   "blocked; of 0 and -infinity write m == 0"))) Mask(const T&);
 
+  explicit operator bool() const = delete;  // a mask is no bool: write all(mask) or any(mask)
+
   friend Mask operator&(const Mask& a, const Mask& b) {
     return combine<Mask>(a, b, [](auto x, auto y) { return x != 0 && y != 0; });
   }

@@ -115,7 +115,8 @@ void run_rule(const Node& node, LeafSums& leaves) {
       if (observer) tell_closed({.kind = Event::rule_closed, .name = node.op, .node = &node});
     }
   } const watched(node);
-  if (!node.grad.defined()) return;  // no rule sent a gradient: check_sent() checks only an op's first 64 inputs
+  // No rule sent this node a gradient. check_sent() reports such a rule, but only for the first 64 inputs of an op.
+  if (!node.grad.defined()) return;
   Grads dx(node, node.grad, leaves, watched.observer);
   node.backward(node.grad, dx);
   dx.check_sent();

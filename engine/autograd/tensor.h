@@ -34,6 +34,11 @@ class Tensor : public TorchMethods {
   int dim() const { return value_.rank(); }
   Index numel() const { return value_.numel(); }
   real item() const { return value_.item(); }
+  // A deleted function, unlike an unavailable one, stays out of the way of std::variant and other traits. Compilers show
+  // the line with its comment.
+  template <Number N>
+  operator N() const = delete;              // a tensor is no number: write x.item() for its only element
+  explicit operator bool() const = delete;  // a tensor is no bool: write x.item() != 0 for its only element
   std::vector<real> to_vector() const { return value_.to_vector(); }
 
   /// Whether gradients flow to this tensor.

@@ -86,6 +86,12 @@ inline Tensor& operator-=(Tensor& a, const Tensor& b) { return detail::rebind(a,
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return detail::rebind(a, mul(a, b)); }
 inline Tensor& operator/=(Tensor& a, const Tensor& b) { return detail::rebind(a, div(a, b)); }
 
+// In PyTorch, `total += loss` keeps the graphs of all steps. Here a number takes no tensor.
+template <Number N>
+__attribute__((unavailable("a tensor is no number: write total += x.item()"))) N& operator+=(N&, const Tensor&);
+template <Number N>
+__attribute__((unavailable("a tensor is no number: write total -= x.item()"))) N& operator-=(N&, const Tensor&);
+
 /// True for the type Parameter itself, and false for types that convert to Parameter.
 template <class P>
 concept AParameter = std::same_as<P, Parameter>;

@@ -45,6 +45,19 @@ inline Mask operator!=(const Tensor& a, const Tensor& b) {
   return detail::compare("not_equal", a, b, std::not_equal_to<real>());
 }
 
+inline Mask operator<(const Tensor& x, Number auto s) { return x < Tensor(s); }
+inline Mask operator<=(const Tensor& x, Number auto s) { return x <= Tensor(s); }
+inline Mask operator>(const Tensor& x, Number auto s) { return x > Tensor(s); }
+inline Mask operator>=(const Tensor& x, Number auto s) { return x >= Tensor(s); }
+inline Mask operator==(const Tensor& x, Number auto s) { return x == Tensor(s); }
+inline Mask operator!=(const Tensor& x, Number auto s) { return x != Tensor(s); }
+inline Mask operator<(Number auto s, const Tensor& x) { return Tensor(s) < x; }
+inline Mask operator<=(Number auto s, const Tensor& x) { return Tensor(s) <= x; }
+inline Mask operator>(Number auto s, const Tensor& x) { return Tensor(s) > x; }
+inline Mask operator>=(Number auto s, const Tensor& x) { return Tensor(s) >= x; }
+inline Mask operator==(Number auto s, const Tensor& x) { return Tensor(s) == x; }
+inline Mask operator!=(Number auto s, const Tensor& x) { return Tensor(s) != x; }
+
 /// Whether shapes and elements are the same, as PyTorch's torch.equal; NaN is not equal to itself.
 inline bool equal(const Tensor& a, const Tensor& b) {
   const Op op("equal", a, b);

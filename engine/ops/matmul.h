@@ -52,8 +52,8 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
 /// The outer product a[i] b[j]: a [N], b [M] -> [N, M]. Errors: a rank other than 1.
 inline Tensor outer(const Tensor& a, const Tensor& b) {
   Op op("outer", a, b);
-  check(a.dim() == 1, "a ", a.shape(), " must have one axis");
-  check(b.dim() == 1, "b ", b.shape(), " must have one axis");
+  check(a.dim() == 1, "the first vector has shape ", a.shape(), ", but must have one axis");
+  check(b.dim() == 1, "the second vector has shape ", b.shape(), ", but must have one axis");
   return op.record(a.array().unsqueeze(1) * b.array(), save(a, b),
                    [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
                      if (dx.wants(0)) dx.add(0, sum(dy * b, 1));

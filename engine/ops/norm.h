@@ -32,7 +32,8 @@ inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array
   real* const w = start(of_weight);
   real* const b = start(of_bias);
   const kernels::NormInputs in{g.data(), x.data(), weight.defined() ? weight.data() : nullptr, stats.data()};
-  const Index step = w || b ? block : 1;  // rows per task: sums must end where a block ends
+  // The rows of a task. The gradients of weight and bias are summed block by block, so their tasks have whole blocks.
+  const Index step = w || b ? block : 1;
   parallel_for((rows + step - 1) / step,
                grain_for(static_cast<double>(step) * (cost::row + 2 * cost::norm * static_cast<double>(n))),
                [&](Index lo, Index hi) {

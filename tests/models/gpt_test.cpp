@@ -106,6 +106,24 @@ TEST_CASE("GPT: the number of parameters of every preset, worked out by hand") {
         2 * 50304 * 768 + 1024 * 768 + 2 * (2 * 768 + 4 * 768 * 768 + 4 * 768) + 2 * 768);
 }
 
+TEST_CASE("GPTConfig: parameters() of every kind of model is the number that it has") {
+  for (const auto& [name, make] : GPTConfig::presets())
+    for (int kind = 0; kind < 128; ++kind) {
+      GPTConfig c = shrunk(make());
+      c.bias = kind & 1;
+      if (kind & 2) c.block.feed_forward = !c.block.feed_forward;
+      if (kind & 4) c.block.norm_order = NormOrder::post;
+      if (kind & 8) c.block.norm = NormKind::rms_norm;
+      if (kind & 16) c.block.projections.bias = !c.bias;
+      if (kind & 32) c.block.n_inner = 6;
+      if (kind & 64) c.block.projections.out_bias = !c.block.projections.bias.value_or(c.bias);
+      if (c.block.activation == Activation::swiglu && c.block.n_inner == 0) continue;  // rounded: "about"
+      CAPTURE(name);
+      CAPTURE(kind);
+      CHECK(c.parameters() == static_cast<double>(parameter_count(GPT(c, Generator(1)))));
+    }
+}
+
 TEST_CASE("GPT: the names of parameters, a gate's before what it gates (GPT-2's: names_test)") {
   const std::string h = "transformer.h.0.";
   CHECK(names_of(shrunk(GPTConfig::llama())) ==

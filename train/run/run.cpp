@@ -230,17 +230,12 @@ bool Run::saves_at(Index steps) const {
   return folder_ && (interval || steps == recipe_.max_iters);
 }
 
-/// The loss of the trained weights, not their averages, on a fixed batch in evaluation mode. The states of the model's
-/// random streams are restored afterwards.
+/// The loss of the trained weights, not their averages, on a fixed batch in evaluation mode.
 double Run::loss_of_one_batch() const {
   const Batch batch = data_.batch(std::min<Index>(recipe_.batch_size, 4), Split::validation,
                                   run_stream(options_.seed, Draws::one_batch));
   const InferenceMode inference(*subject_.module);
-  std::vector<std::pair<Generator, GeneratorState>> before;
-  for (const NamedStream& s : named_streams(*subject_.module)) before.emplace_back(s.stream, s.stream.get_state());
-  const double loss = static_cast<double>(subject_.loss(batch).loss.item());
-  for (const auto& [stream, state] : before) stream.set_state(state);
-  return loss;
+  return static_cast<double>(subject_.loss(batch).loss.item());
 }
 
 /// Syncs the logs to the disk before a checkpoint notes their lengths, and computes the loss that the checkpoint

@@ -106,7 +106,7 @@ void check_documents(const std::vector<std::string_view>& documents, const std::
   for (const std::string_view document : documents)
     if (document.find(end_of_text) != document.npos)
       throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
-                  end_of_text + ", the token between documents: with lines no document may have it");
+                  end_of_text + ", the token between documents: no document may contain it");
 }
 
 /// Holds out one document in ten, selected by its hash. If this leaves a split empty, as it may with few documents,

@@ -131,8 +131,8 @@ inline bool uses(const std::string& path, const std::string& name) {
 
 using Check = std::function<void()>;  ///< throws Wrong if the answer is wrong, or the answer's own exception
 
-/// A common mistake: its name, the sentence that the learner is told, and checks that run wrong programs with this
-/// mistake.
+/// A common mistake: its name, and the sentence that a learner with this mistake is told. Each of `programs` runs the
+/// exercise's check on a program with the mistake, and the test wants that check to fail.
 struct Mistake {
   std::string name, sentence;
   std::vector<Check> programs;

@@ -145,6 +145,7 @@ TEST_CASE("outer") {
   };
   check_op("outer", [](In t) { return outer(t[0], t[1]); }, products, {random_array({3}, 1), random_array({4}, 2)});
   REFUSES(outer(Tensor(Array::zeros({2, 2})), Tensor(Array::zeros({2}))));
+  REFUSES(outer(Tensor(Array::zeros({2})), Tensor(Array::zeros({}))));
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ TEST_CASE("text task: what is refused, in one sentence") {
   for (int i = 0; i < 100; ++i) lines += "line " + std::to_string(i) + "\n";
   CHECK(with(lines, file.options(TokenizerKind::character, 8, true)) == "(no error)");
   CHECK(with(lines + "a <|endoftext|>\n", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE: line 101 has <|endoftext|>, the token between documents: with lines no document may have it");
+        "FILE: line 101 has <|endoftext|>, the token between documents: no document may contain it");
   for (const bool as_lines : {false, true})
     CHECK(with(lines + "caf\xe9 noir\n" + lines, file.options(TokenizerKind::character, 8, as_lines)) ==
           "FILE is no UTF-8 at byte 793, and looks like Latin-1: iconv -f ISO-8859-1 -t UTF-8 FILE > new.txt converts "
