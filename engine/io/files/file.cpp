@@ -109,6 +109,8 @@ std::string read_file(const std::string& path, std::uint64_t most) {
     if (done == 0) break;
     piece = std::max<std::size_t>(65536, length / 8);
   }
+  check(length > 0 || status.kind != FileKind::pipe, "cannot read '", path,
+        "': the pipe is empty and no program writes into it: start that program first");
   text.resize(length);
   return text;
 }
@@ -188,6 +190,8 @@ void make_folder(const std::string& path) {
   if (errno == ENOENT && parent != whole && !path.empty()) make_folder(parent);
   if (calls::make_folder(path.c_str()) != 0) {
     const int error = errno;  // EEXIST: another process was faster, or the path is a dangling link
+    check(error != EEXIST || file_exists(path), "cannot make the folder '", path, "': it is a symbolic link to '",
+          followed(whole), "', which does not exist: make that folder, or remove the link");
     if (!is_folder(path)) fail_file("make the folder", path, error);
   }
   if (calls::sync_folder(parent.c_str()) != 0) fail_file("make the folder", path, errno);

@@ -30,7 +30,7 @@ class FileReader {
 };
 
 /// The content of a whole file. A pipe or a device (/dev/stdin) is read up to its end. Errors: a file that cannot be
-/// read, a folder, more than `most` bytes.
+/// read, a folder, an empty pipe into which no program writes, more than `most` bytes.
 std::string read_file(const std::string& path, std::uint64_t most);
 
 /// Writes a file under a temporary name in the same folder and renames it in commit(). If the program ends at any

@@ -16,7 +16,10 @@ namespace {
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems transfer at most about 2 GB in one call
 
 int answer(const struct stat& s, FileStatus& status) {
-  status.kind = S_ISREG(s.st_mode) ? FileKind::regular : S_ISDIR(s.st_mode) ? FileKind::folder : FileKind::other;
+  status.kind = S_ISREG(s.st_mode)    ? FileKind::regular
+                : S_ISDIR(s.st_mode)  ? FileKind::folder
+                : S_ISFIFO(s.st_mode) ? FileKind::pipe
+                                      : FileKind::other;
   status.device = static_cast<std::uint64_t>(s.st_dev);
   status.inode = static_cast<std::uint64_t>(s.st_ino);
   status.size = static_cast<std::uint64_t>(s.st_size);
@@ -34,7 +37,9 @@ int open(const char* path, OpenFor what, unsigned mode) {
                     : what == OpenFor::write  ? O_WRONLY
                     : what == OpenFor::create ? O_RDWR | O_CREAT | O_EXCL
                                               : O_RDWR | O_CREAT | O_APPEND;
-  return ::open(path, flags | O_CLOEXEC | O_NOCTTY, static_cast<mode_t>(mode));
+  const int file = ::open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, static_cast<mode_t>(mode));
+  if (file >= 0) fcntl(file, F_SETFL, flags);  // without O_NONBLOCK, so that reads wait for data
+  return file;
 }
 
 std::int64_t read(int file, void* into, std::size_t bytes) { return ::read(file, into, std::min(bytes, most_at_once)); }

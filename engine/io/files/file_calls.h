@@ -8,7 +8,7 @@
 
 namespace mote::detail {
 
-enum class FileKind { regular, folder, other };
+enum class FileKind { regular, folder, pipe, other };
 
 struct FileStatus {
   FileKind kind = FileKind::regular;
@@ -18,7 +18,8 @@ struct FileStatus {
 };
 
 /// How to open a file. write: the file must exist, and is not truncated. create: the file must not exist. append: the
-/// file is created if it does not exist, and every write goes to its end.
+/// file is created if it does not exist, and every write goes to its end. To open never waits, also not for the program
+/// that writes into a pipe. Reads and writes wait.
 enum class OpenFor { read, write, create, append };
 
 /// Repeats a system call as long as a signal interrupts it.

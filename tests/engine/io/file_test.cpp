@@ -77,7 +77,16 @@ TEST_CASE("file: what is not read") {
 
   const std::string pipe = folder.path("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  std::thread writer([&] { put_file(pipe, std::string(300'000, 'x')); });
+  CHECK(refusal("pipe") == "it is not a regular file");  // without waiting for the other end
+  CHECK(error_of([&] { read_file(pipe, 9); }) ==
+        "cannot read '" + pipe + "': the pipe is empty and no program writes into it: start that program first");
+  const int end = ::open(pipe.c_str(), O_RDWR);
+  REQUIRE(end >= 0);
+  std::thread writer([&] {
+    ::usleep(20'000);  // a program that has opened the pipe is waited for
+    for (int i = 0; i < 300; ++i) CHECK(::write(end, std::string(1000, 'x').data(), 1000) == 1000);
+    ::close(end);
+  });
   CHECK(read_file(pipe, 1'000'000) == std::string(300'000, 'x'));
   writer.join();
 

@@ -36,7 +36,10 @@ TEST_CASE("folder: made with those it lies in, listed in order, files removed") 
   };
   const auto make = [](const std::string& path) { make_folder(path); };
   refused("make the folder", folder.path("b"), "File exists", make);
-  refused("make the folder", folder.path("link"), "File exists", make);
+  const std::string nowhere = "it is a symbolic link to '" + folder.path("nothing") +
+                              "', which does not exist: make that folder, or remove the link";
+  refused("make the folder", folder.path("link"), nowhere, make);
+  refused("make the folder", folder.path("link/"), nowhere, make);
   refused("make the folder", folder.path("b/c"), "Not a directory", make);
   refused("make the folder", "", "No such file or directory", make);
   refused("list the folder", folder.path("b"), "Not a directory", [](const std::string& path) { list_folder(path); });
