@@ -19,8 +19,11 @@ void read_field(const char* name, const std::string& text, bool& value) {
 void read_field(const char* name, const std::string& text, Index& value) {
   Index parsed = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  check_in(name, status == std::errc() && end == text.data() + text.size() && !text.empty(), "'", text,
+  check_in(name, status != std::errc::invalid_argument && end == text.data() + text.size(), "'", text,
            "' is not a whole number");
+  check_in(name, status == std::errc(), text,
+           text[0] == '-' ? " is below -2^63, the least" : " is above 2^63 - 1, the largest",
+           " whole number that is possible");
   value = parsed;
 }
 

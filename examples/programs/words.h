@@ -13,10 +13,14 @@ namespace mote {
 /// Reads a range of seeds such as "1-10", or one seed. Errors, whose messages begin with `word`: any other text.
 inline std::pair<Index, Index> read_seeds(const std::string& text, const std::string& word = "--seeds") {
   const std::size_t dash = text.find('-');
+  const std::string from = text.substr(0, dash), to = dash == text.npos ? text : text.substr(dash + 1);
+  for (const std::string& seed : {from, to})
+    check(!seed.empty() && seed.find_first_not_of("0123456789") == seed.npos, word, " '", text,
+          "' must be a seed such as 3, or the first and the last seed with - between them: 1-10");
   Index first = 0, last = 0;
-  detail::read_field(word.c_str(), text.substr(0, dash), first);
-  detail::read_field(word.c_str(), dash == text.npos ? text : text.substr(dash + 1), last);
-  check(first >= 0 && first <= last, word, " ", text, " must be two seeds, the lower one first: 1-10");
+  detail::read_field(word.c_str(), from, first);
+  detail::read_field(word.c_str(), to, last);
+  check(first <= last, word, " ", text, " must be two seeds, the lower one first: 1-10");
   check(last <= 1'000'000'000'000'000'000, word, " ", text, " must end at 1000000000000000000 at most");
   return {first, last};
 }

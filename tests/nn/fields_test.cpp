@@ -64,8 +64,10 @@ TEST_CASE("fields: what is no value is a sentence, and the field keeps its own")
   Outer o;
   CHECK(!set_field(o, "Width", "3"));
   REFUSES(set_field(o, "on", "yes"));
-  for (const char* text : {"", "4.5", "4 ", " 4", "99999999999999999999"})
+  for (const char* text : {"", "-", "4.5", "4 ", " 4", "99999999999999999999x"})
     CHECK(error_of([&] { set_field(o, "width", text); }) == "width: '" + std::string(text) + "' is not a whole number");
+  REFUSES(set_field(o, "width", "9223372036854775808"));
+  REFUSES(set_field(o, "width", "-9223372036854775809"));
   for (const char* text : {"", "1x", "1,5", " 1", "one"})
     CHECK(error_of([&] { set_field(o, "scale", text); }) == "scale: '" + std::string(text) + "' is not a number");
   REFUSES(set_field(o, "color", "blue"));
