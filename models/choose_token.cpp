@@ -21,8 +21,10 @@ TokenChooser::TokenChooser(const GenerateOptions& options, const Generator& rand
 
 real TokenChooser::largest(const real* logits, Index position) const {
   const real top = kernels::table().max(logits, static_cast<Index>(p_.size()));  // NaN if any logit is NaN
-  check_in("generate", !std::isnan(top) && top != infinity, "the logits after position ", position,
-           " contain NaN or infinity");
+  check_in(
+      "generate", !std::isnan(top) && top != infinity, "the logits after position ", position,
+      " contain NaN or infinity: weights that are not finite, or a learning rate too high; MOTE_CHECK=finite shows ",
+      "where it starts");
   check_in("generate", top != -infinity, "the logits after position ", position,
            " are all -infinity: no token is left to choose");
   return top;
