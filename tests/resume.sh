@@ -20,6 +20,8 @@ stop_and_look() { # signal, step, command...
   ((status == codes[signal])) || fail "exit code $status after signal $signal: $(cat said)"
   ((signal == 9)) || grep -q "^stopped after step [0-9]*; go on with --resume b$" said ||
     fail "signal $signal was not answered: $(cat said)"
+  ((signal == 9)) || grep -q "^stopping after this step; a second signal ends the program at once$" said ||
+    fail "signal $signal was not acknowledged: $(cat said)"
   ((signal == 9)) || steps_taken b
   ((signal == 9)) || [ "$(newest b)" = "$(printf 'b/step-%08d.safetensors' "$taken")" ] || fail "not saved at the end"
   whole b

@@ -68,7 +68,7 @@ inline std::optional<std::pair<TableRow, double>> train_seed(RunSettings setting
 inline bool train_seeds(const RunSettings& settings, const Task& task, Index first, Index last, Index jobs) {
   const TableRow titles{"seed", "  loss", "  right", "seconds"};
   std::cout << settings.task << ": " << task.description() << "\n\n" << table_line(titles, titles) << std::flush;
-  const StopSignal stop;
+  const StopSignal stop(stopping_text());
   std::mutex mutex;
   std::atomic<Index> next = first;
   std::vector<double> scores;

@@ -67,6 +67,12 @@ inline void flush_output() {
   if (std::fflush(stdout) != 0 || !std::cout.good() || std::ferror(stdout) != 0) fail_output();
 }
 
+/// What a program that trains says when the first signal comes. On a terminal the line of progress ends before it.
+inline const char* stopping_text() {
+  static constexpr char text[] = "\nstopping after this step; a second signal ends the program at once\n";
+  return on_terminal() ? text : text + 1;
+}
+
 /// Ends the program with a signal's default action. In a shell the exit code is 130 for SIGINT and 143 for SIGTERM,
 /// and a script that started the program stops as well.
 [[noreturn]] inline void end_by_signal(int signal) {

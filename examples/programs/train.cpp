@@ -138,11 +138,12 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   std::cout << settings.task << ": " << task.description() << "\na GPT of " << parameter_count(model)
             << " parameters: layers " << c.n_layer << ", heads " << c.n_head << ", width " << c.n_embd
             << "; a loss of ln " << c.vocab_size << " = " << fixed_text(*task.guessing_loss(), 4)
-            << " is that of guessing\n\n";
+            << " is that of guessing\n\n"
+            << std::flush;  // the first step may take long
   const Index first = run->steps(), last = settings.recipe.max_iters;
   if (first > 0) std::cout << "going on after step " << first << " of " << last << "\n";
   const Index tokens = task.batch(settings.recipe.batch_size, Split::train, Generator(0)).ids.numel();
-  const StopSignal stop;
+  const StopSignal stop(stopping_text());
 #ifdef SIGPIPE
   if (!settings.run.folder.empty()) std::signal(SIGPIPE, SIG_IGN);  // SIGPIPE would end the program unsaved
 #endif
@@ -211,7 +212,7 @@ int run_command(int argc, char** argv) {
   std::pair<Index, Index> seeds;
   std::shared_ptr<const Task> task;
   GPT model = checked_usage([&] {
-    if (!command.seeds.empty()) {
+    if (line.has("seeds")) {
       check(command.resume.empty() && !line.has("seed"),
             "--seeds begins new runs, one for each seed: without --resume and --seed");
       check(!line.has("log_interval"), "--log_interval is for one run: without --seeds");

@@ -1,8 +1,12 @@
 // The handlers of StopSignal.
 #include "train/loop/stop_signal.h"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <iterator>
 
 namespace mote {
@@ -18,6 +22,9 @@ constexpr int signals[] = {
 std::atomic<int> signal_received{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // otherwise a handler must not touch it
 
+std::atomic<const char*> text_of_first{""};
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
 std::atomic<bool> taken[std::size(signals)];  // whether signals[i] is handled, because the program does not ignore it
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -25,7 +32,14 @@ extern "C" void stop_signal_came(int signal) {
   const bool first = signal_received.exchange(signal) == 0;
   for (std::size_t i = 0; i < std::size(signals); ++i)
     if (taken[i]) std::signal(signals[i], SIG_DFL);
-  if (!first) std::raise(signal);  // two signals came at once, in two threads: the second one ends the program
+  if (!first) {  // two signals came at once, in two threads: the second one ends the program
+    std::raise(signal);
+    return;
+  }
+  const int error = errno;  // the code that the signal interrupts may be about to read it
+  const char* const text = text_of_first;
+  [[maybe_unused]] const auto lost = write(STDERR_FILENO, text, std::strlen(text));
+  errno = error;
 }
 
 using Handler = void (*)(int);
@@ -35,8 +49,9 @@ Handler handlers_before[std::size(signals)];
 
 // In the usual C libraries, std::signal restarts system calls that the signal interrupts. So the step in which a
 // signal comes ends as any other.
-StopSignal::StopSignal() {
+StopSignal::StopSignal(const char* says) {
   signal_received = 0;
+  text_of_first = says;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     taken[i] = true;
     handlers_before[i] = std::signal(signals[i], stop_signal_came);

@@ -11,7 +11,8 @@ namespace mote {
 /// its caller sees why; end_by_signal() in examples/programs/program.h does so.
 class StopSignal {
  public:
-  StopSignal();
+  /// The first signal also writes the text `says` to standard error. The text must outlive the StopSignal.
+  explicit StopSignal(const char* says = "");
   ~StopSignal();  ///< restores the signal handlers that the program had before
   StopSignal(const StopSignal&) = delete;
 

@@ -32,6 +32,37 @@ TEST_CASE("stop signal: the first only raises a flag, and the step goes on") {
           }) == "exit 0");
 }
 
+TEST_CASE("stop signal: the first, and no other, says on standard error what it was given") {
+  const std::string said = [] {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    CHECK(in_child([&] {
+            nothing_ignored();
+            ::dup2(ends[1], STDERR_FILENO);
+            const StopSignal stop("stopping\n");
+            errno = 7;
+            ::raise(SIGTERM);
+            return errno == 7 ? 0 : 1;
+          }) == "exit 0");
+    if (!thread_sanitizer)
+      CHECK(in_child([&] {
+              nothing_ignored();
+              ::dup2(ends[1], STDERR_FILENO);
+              { const StopSignal earlier("earlier\n"); }
+              const StopSignal stop;
+              ::raise(SIGINT);
+              ::raise(SIGINT);
+              return 0;
+            }) == "signal " + std::to_string(SIGINT));
+    ::close(ends[1]);
+    std::string text(100, '\0');
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], text.data(), text.size()))));
+    ::close(ends[0]);
+    return text;
+  }();
+  CHECK(said == "stopping\n");
+}
+
 TEST_CASE("stop signal: the second ends the program at once, whichever they are") {
   if (thread_sanitizer) return;  // it delivers a signal later, at a call of its own
   for (const int first : {SIGINT, SIGTERM, SIGHUP})
