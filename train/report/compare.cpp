@@ -206,6 +206,7 @@ std::vector<RunRecord> read_runs(const std::string& folder) {
     const std::string path = folder + "/" + name;
     if (!is_folder(path) || newest_checkpoint(path).empty()) continue;
     try {
+      check_checksums(SafetensorsFile(newest_checkpoint(path)));
       runs.push_back(read_run(path));
     } catch (const Error& e) {
       runs.push_back({.name = name, .problem = e.what()});

@@ -24,7 +24,7 @@ struct RunRecord {
 /// Reads the record of the run in a folder. Errors: there is no run in the folder; a log that cannot be read.
 RunRecord read_run(const std::string& folder);
 /// The records of all runs in the subfolders of a folder, in the order of their names. The record of a run that cannot
-/// be read has only its name and its problem.
+/// be read, or whose newest checkpoint has a wrong checksum, has only its name and its problem.
 std::vector<RunRecord> read_runs(const std::string& folder);
 
 /// A table with a row for each run that could be read. Its columns are the settings in which the runs differ, the

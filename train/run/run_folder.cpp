@@ -44,18 +44,9 @@ Index noted_steps(const std::string& path) {
   return steps;
 }
 
-/// Opens a checkpoint and verifies all its checksums. Errors: it cannot be read, or it was changed.
-SafetensorsFile open_whole(const std::string& path) {
-  SafetensorsFile file(path);
-  for (const TensorEntry& tensor : file.tensors())
-    check(file.read_bytes(tensor, [](const void*, std::size_t) {}), path, ": the checksum of ", tensor.name,
-          " is wrong: the file was changed");
-  return file;
-}
-
-bool is_whole(const std::string& path) {
+bool succeeds(const auto& body) {
   try {
-    open_whole(path);
+    body();
     return true;
   } catch (const Error&) {
     return false;
@@ -63,6 +54,12 @@ bool is_whole(const std::string& path) {
 }
 
 }  // namespace
+
+void check_checksums(const SafetensorsFile& file) {
+  for (const TensorEntry& tensor : file.tensors())
+    check(file.read_bytes(tensor, [](const void*, std::size_t) {}), file.name(), ": the checksum of ", tensor.name,
+          " is wrong: the file was changed");
+}
 
 std::vector<std::string> checkpoint_names(const std::string& folder) {
   std::vector<std::string> names;
@@ -89,17 +86,27 @@ std::string best_checkpoint(const std::string& folder) {
 SafetensorsFile open_newest_checkpoint(const std::string& folder) {
   const std::string newest = newest_checkpoint(folder);
   check(!newest.empty(), "there is no run in ", folder);
+  const FileReader readable(newest);  // a file that may not be read is not damaged, so no other one is looked for
   try {
-    return open_whole(newest);
+    SafetensorsFile file(newest);
+    check_checksums(file);
+    return file;
   } catch (const Error& e) {
-    std::string good;
+    std::string good, closed;
     std::vector<std::string> names = checkpoint_names(folder);
     names.push_back(best_name);
-    for (const std::string& name : names)
-      if (const std::string path = folder + "/" + name; path != newest && file_exists(path) && is_whole(path))
+    for (const std::string& name : names) {
+      const std::string path = folder + "/" + name;
+      if (path == newest || !file_exists(path)) continue;
+      if (!succeeds([&] { FileReader{path}; }))
+        closed += (closed.empty() ? "" : ", ") + name;
+      else if (succeeds([&] { check_checksums(SafetensorsFile(path)); }))
         good += (good.empty() ? "" : ", ") + name;
-    throw Error(std::string(e.what()) + (good.empty() ? "; no other checkpoint in " + folder + " is whole"
-                                                      : "; remove it to go on from the newest of these: " + good));
+    }
+    const std::string others = !good.empty()     ? "remove it to go on from the newest of these: " + good
+                               : !closed.empty() ? "no other checkpoint is whole, but these cannot be read: " + closed
+                                                 : "no other checkpoint in " + folder + " is whole";
+    throw Error(std::string(e.what()) + "; " + others);
   }
 }
 

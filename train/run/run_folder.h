@@ -16,8 +16,10 @@ namespace mote {
 /// files may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
-/// Opens the newest checkpoint and verifies all its checksums. Errors: there is none; it is damaged. The message says
-/// what to do.
+/// Reads a whole file and verifies all its checksums. Errors: the checksum of a tensor is wrong.
+void check_checksums(const SafetensorsFile& file);
+/// Opens the newest checkpoint and verifies all its checksums. Errors: there is none; it cannot be read; it is damaged.
+/// The message says what to do.
 SafetensorsFile open_newest_checkpoint(const std::string& folder);
 /// The names of a folder's regular checkpoints, step-00000100.safetensors and so on, in the order of their steps.
 std::vector<std::string> checkpoint_names(const std::string& folder);

@@ -165,5 +165,38 @@ TEST_CASE("run folder: a checkpoint that cannot be written removes none and leav
   CHECK(temporary.names() == ".mote.lock best.safetensors step-00000002.safetensors");
 }
 
+std::string closed_path;
+int open_but_closed(const char* path, detail::OpenFor what, unsigned mode) {
+  if (std::string(path).find(closed_path) == std::string::npos) return system_file_calls.open(path, what, mode);
+  errno = EACCES;
+  return -1;
+}
+
+TEST_CASE("run folder: a checkpoint that may not be read is not called damaged") {
+  const TempFolder temporary;
+  Counter run;
+  RunFolder folder(temporary.path(), 3);
+  for (const Index steps : {1, 2}) run.save(folder, steps, 5.0 - static_cast<double>(steps));
+  const std::string newest = folder.file("step-00000002.safetensors");
+  FileCalls calls = system_file_calls;
+  calls.open = open_but_closed;
+  const auto refusal = [&](const std::string& closed) {
+    closed_path = closed;
+    file_calls = &calls;
+    const std::string error = error_of([&] { open_newest_checkpoint(temporary.path()); });
+    file_calls = &system_file_calls;
+    return error;
+  };
+  CHECK(refusal("nothing") == "(no error)");
+  CHECK(refusal("step-") == "cannot read '" + newest + "': Permission denied");  // and none is to be removed
+  put_file(newest, "damaged");
+  CHECK(refusal("best").ends_with("; remove it to go on from the newest of these: step-00000001.safetensors"));
+  put_file(folder.file("step-00000001.safetensors"), "damaged");
+  CHECK(refusal("best").ends_with("; no other checkpoint is whole, but these cannot be read: best.safetensors"));
+  CHECK(refusal("nothing").ends_with("; remove it to go on from the newest of these: best.safetensors"));
+  put_file(folder.file("best.safetensors"), "damaged");
+  CHECK(refusal("nothing").ends_with("; no other checkpoint in " + temporary.path() + " is whole"));
+}
+
 }  // namespace
 }  // namespace mote::test::run_folder_test
