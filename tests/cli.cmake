@@ -45,8 +45,30 @@ foreach(size IN ITEMS "--n_layer;1000000000" "--n_embd;4000000000" "--eval_iters
   expect(2 "^$" "^[^\n]*\n$" ${size})
 endforeach()
 
+# A learning rate that leaves no finite weights: what happened, why, and where to look.
+expect(1 "evaluation after 0 steps" "^[^\n]*the logits after position [0-9]+ contain NaN or infinity: [^\n]* a learning rate too high; MOTE_CHECK=finite [^\n]*\n$"
+  --learning_rate 1e38 --max_iters 2 --sequences 2 --eval_interval 1)
+
+# A pipe without a program that writes into it is not waited for; one that comes late is.
+execute_process(COMMAND rm -f ${WORK_DIR}/fifo)
+execute_process(COMMAND mkdir -p ${WORK_DIR})
+execute_process(COMMAND mkfifo ${WORK_DIR}/fifo)
+foreach(option IN ITEMS config text)
+  expect(2 "^$" "^[^\n]*cannot read '[^\n]*fifo': the pipe is empty and no program writes into it: start that program first\n$" --${option}
+    ${WORK_DIR}/fifo)
+endforeach()
+expect(1 "^$" "^[^\n]*cannot read '[^\n]*fifo': it is not a regular file\n$" --init_from ${WORK_DIR}/fifo)
+execute_process(COMMAND bash -c "(sleep 0.1; echo max_iters = 0) | \"$0\" --config /dev/stdin --sequences 1" ${TRAIN}
+  OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+if(NOT stdout MATCHES "trained 0 steps" OR NOT stderr STREQUAL "")
+  message(SEND_ERROR "train --config /dev/stdin:\n${stdout}\n${stderr}")
+endif()
+
 # Several seeds.
 expect(2 "^$" "^[^\n]*--seeds 3-1 must be two seeds, [^\n]*\n$" --seeds 3-1)
+foreach(seeds IN ITEMS "" - 1- -1 1,1 x 1-2-3)
+  expect(2 "^$" "^[^\n]*--seeds '${seeds}' must be a seed such as 3, or [^\n]*: 1-10\n$" --seeds=${seeds})
+endforeach()
 expect(2 "^$" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --seeds 1-2 --n_head 3)
 expect(2 "^$" "^[^\n]*--jobs is for --seeds\n$" --jobs 2)
 expect(0 "\n1 [^\n]* %  [^\n]*\n.*right: worst [0-9.]+ %, median [0-9.]+ %; stated for the task.s own settings: >= 99.9 %\n$" "^$" --seeds 1-2
@@ -78,7 +100,9 @@ expect(0 "^reverse: .*\ntrained 1 steps" "^$" reverse --max_iters 1 --sequences 
 expect(2 "^$" "^[^\n]*--n_head: 'three' is not a whole number\n$" --n_head three)
 expect(2 "^$" "^[^\n]*--symbols: 'three' is not a whole number\n$" --symbols three)
 expect(2 "^$" "^[^\n]*--max_iters: '1.5' is not a whole number\n$" --max_iters=1.5)
-expect(2 "^$" "^[^\n]*--max_iters: '99999999999999999999' is not a whole number\n$" --max_iters 99999999999999999999)
+expect(2 "^$" "^[^\n]*--max_iters: 9223372036854775808 is above 2\\^63 - 1, the largest whole number that is possible\n$"
+  --max_iters 9223372036854775808)
+expect(2 "^$" "^[^\n]*--seed: -99999999999999999999 is below -2\\^63, [^\n]*\n$" --seed=-99999999999999999999)
 expect(2 "^$" "^[^\n]*max_iters -1 must be at least 0\n$" --max_iters=-1)
 expect(2 "^$" "^[^\n]*--max_iters: '1e3' is not a whole number\n$" --max_iters=1e3)
 expect(2 "^$" "^[^\n]*--max_iters: '' is not a whole number\n$" --max_iters=)
@@ -117,7 +141,11 @@ expect(2 "^$" "^[^\n]*samples -1 must be at least 0 [^\n]*\n$" --samples=-1)
 expect(2 "^$" "^[^\n]*log_interval -1 must be at least 0\n$" --log_interval=-1)
 expect(2 "^$" "^[^\n]*gradient_accumulation_steps 0 must be at least 1\n$" --gradient_accumulation_steps 0)
 expect(2 "^$" "^[^\n]*--diagnose: 'x' is not true or false\n$" --diagnose=x)
-expect(2 "^$" "^[^\n]*task 'x' is none of adder10, [^\n]*\n$" --diagnose x)
+foreach(flag IN ITEMS "--diagnose;x" "--bias;maybe" "--bias;1" "--bias;TRUE" "copy;--bias;maybe")
+  expect(2 "^$" "^[^\n]*--[a-z]+ is a flag, and '[a-zA-Z1]+' behind it is none of true, false and the tasks: give it a value as in --[a-z]+=false\n$" ${flag})
+endforeach()
+expect(0 "^reverse: .*\ntrained 0 steps" "^$" --bias reverse --max_iters 0 --sequences 1)
+expect(0 "^copy: .*\ntrained 0 steps" "^$" --bias false --max_iters 0 --sequences 1)
 expect(2 "^$" "^[^\n]*--samples has no effect on --diagnose, [^\n]*\n$" copy --diagnose --samples 3)
 expect(2 "^$" "^[^\n]*--schedule has no effect on --diagnose, [^\n]*\n$" --diagnose copy --schedule linear)
 expect(2 "^$" "^[^\n]*--log_interval is for one run: without --seeds\n$" --seeds 1-2 --log_interval 7)

@@ -50,6 +50,7 @@ OpenedModel load(const Source& s, bool needs_words) {
   if (!s.llmc.empty()) return {load_llmc(s.llmc)};
   if (!s.run.empty()) return open_run(s.run);
   const std::string& path = s.nanogpt.empty() ? s.huggingface : s.nanogpt;
+  if (s.nanogpt.empty()) check_no_run(path);
   OpenedModel opened{s.nanogpt.empty() ? load_huggingface(path) : load_nanogpt(path)};
   try {
     opened.tokenizer = tokenizer_in(folder_of(path), opened.model.config.vocab_size);
@@ -219,13 +220,18 @@ int run_command(int argc, char** argv) {
   options.add("how each token is chosen", how);
   options.note = examples;
   if (!options.parse(line)) return 0;
+  line.check_paths({"run", "huggingface", "nanogpt", "llmc"});
   checked_usage([&] {
     const int given =
         !source.run.empty() + !source.huggingface.empty() + !source.nanogpt.empty() + !source.llmc.empty();
     check(given == 1, given == 0 ? "no model is given" : "more than one model is given",
           ": give one of --run, --huggingface, --nanogpt, --llmc (--help explains them)");
     check(request.prompt.empty() || request.ids.empty(), "--prompt and --ids: give one of them");
-    check(request.samples >= 1, "samples ", request.samples, " must be at least 1");
+    check(request.samples >= 1 && request.samples <= 10'000, "samples ", request.samples,
+          " must be at least 1 and at most 10000");
+    check(request.seed >= 0 && request.seed <= 1'000'000'000'000'000'000, "seed ", request.seed,
+          " must be 0 to 1000000000000000000");
+    check(!line.has("ids") || !request.ids.empty(), "--ids: give at least one id");
     check(!request.count || *request.count >= 0, "count ", request.count.value_or(0), " must be at least 0");
   });
   OpenedModel from = load(source, request.ids.empty());

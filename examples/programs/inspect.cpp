@@ -13,7 +13,7 @@
 #include "engine/base/table.h"
 #include "engine/io/text/utf8_stream.h"
 #include "examples/programs/open_model.h"
-#include "examples/programs/program.h"
+#include "examples/programs/options.h"
 #include "train/report/compare.h"
 
 using namespace mote;
@@ -21,11 +21,9 @@ using namespace mote;
 namespace {
 
 const char* const help =
-    " FILE | FOLDER [--page FILE] | --report FOLDER | PATH OTHER\n\n"
     "  FILE        a safetensors file, such as a checkpoint of mote, or nanoGPT's ckpt.pt\n"
-    "  FOLDER      the folder of a run (train --out_dir), or a folder of several runs: --page FILE.html also writes\n"
-    "              their curves; or the folder of a GPT-2, with config.json and model.safetensors\n"
-    "  --report    writes the report of a run into its folder, also of a run that was killed or still trains\n"
+    "  FOLDER      the folder of a run (train --out_dir), or a folder of several runs; or the folder of a GPT-2, with\n"
+    "              config.json and model.safetensors\n"
     "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model; of two runs also the\n"
     "              first step, tensor and element that differ\n\n"
     "Of a tensor it shows minimum, maximum, mean and norm (the root of the sum of squares) of the finite elements. It\n"
@@ -35,7 +33,17 @@ const char* const help =
     "only\n"
     "one element is NaN or infinite, or where infinities have other signs.\n\n"
     "The exit code is 1 if a checksum is wrong, a run of several cannot be read, or the two differ. It is 2 after an\n"
-    "error, such as a file that cannot be read. Otherwise it is 0.\n";
+    "error, such as a file that cannot be read. Otherwise it is 0.";
+
+struct Request {
+  std::string page, report;
+  template <class V>
+  void visit(V& v) {
+    v("page", page, "FILE.html, into which the curves of the run or the runs in FOLDER are also written");
+    v("report", report,
+      "the folder of a run, whose report is written into it, also of a run that was killed or still trains");
+  }
+};
 
 /// Makes a text from a file safe to print: characters that could control a terminal are replaced.
 std::string shown(const std::string& text) { return readable_text(text, ""); }
@@ -127,7 +135,9 @@ bool is_run(const std::string& path) { return is_folder(path) && !newest_checkpo
 /// The file that a path stands for: for a run its newest checkpoint, for another folder model.safetensors.
 std::string file_of(const std::string& path) {
   if (!is_folder(path)) return path;
-  return is_run(path) ? newest_checkpoint(path) : path + "/model.safetensors";
+  if (is_run(path)) return newest_checkpoint(path);
+  check_no_run(path);
+  return path + "/model.safetensors";
 }
 
 int compare(const std::string& path, const std::string& other) {
@@ -226,21 +236,34 @@ int show_runs(const std::string& folder, const std::vector<RunRecord>& runs, con
   return status;
 }
 
+/// Says what is wrong with the checksums of a file. Returns the exit code.
+int show_damage(const SafetensorsFile& file) {
+  try {
+    check_checksums(file);
+    return 0;
+  } catch (const Error& e) {
+    std::cout << "\n" << e.what() << "\n";
+    return 1;
+  }
+}
+
 int show_run(const std::string& folder, const std::string& page) {
   const SafetensorsFile newest = open(newest_checkpoint(folder));
   const std::string layers = show_settings(newest);
   std::cout << "\nnewest checkpoint: " << shown(newest.name()) << "\n\n";
   show_runs(folder, {read_run(folder)}, page);
   std::cout << layers;
-  return 0;
+  return show_damage(newest);
 }
 
 int show_huggingface(const std::string& folder) {
+  check_no_run(folder);
   const std::string path = folder + "/config.json";
   const GPTConfig config = parse_huggingface_config(read_file(path, 1 << 20), path);
   print_fields("config", fields(config));
   std::cout << "\n" << summary(GPT(config, Init::none(Generator())));
-  return 0;
+  const std::string weights = file_of(folder);
+  return file_exists(weights) ? show_damage(open(weights)) : 0;
 }
 
 /// Shows nanoGPT's ckpt.pt: the progress of the training, its settings, and the layers of its model.
@@ -258,33 +281,38 @@ int show_nanogpt(const std::string& path) {
 }
 
 int run_command(int argc, char** argv) {
-  std::vector<std::string> paths(argv + 1, argv + argc);
-  std::string page;
-  if (paths.size() == 3 && paths[1] == "--page") {
-    page = paths[2];
-    paths.resize(1);
-  }
-  if (paths.size() == 2 && paths[0] == "--report") {
-    write_report(paths[1]);
-    std::cout << "the report is " << shown(paths[1]) << "/report.html\n";
+  CommandLine line(argc, argv);
+  std::vector<std::string> paths;
+  for (const CommandLine::Given& g : line.given)
+    if (g.is_word()) paths.push_back(g.name);
+  std::erase_if(line.given, [](const CommandLine::Given& g) { return g.is_word(); });
+  Request request;
+  Options options(
+      "Shows what is in a file of tensors, in the folder of a run, or in the folder of a GPT-2. Or compares two of "
+      "them.");
+  options.usage = "FILE | FOLDER [--page FILE] | --report FOLDER | PATH OTHER";
+  options.add("options", request);
+  options.note = help;
+  if (!options.parse(line)) return 0;
+  line.check_paths({"page", "report"});
+  const std::string& page = request.page;
+  if (!request.report.empty()) {
+    if (!paths.empty() || !page.empty())
+      throw UsageError("--report FOLDER writes a report and shows nothing: without other paths and --page");
+    write_report(request.report);
+    std::cout << "the report is " << shown(request.report) << "/report.html\n";
     return 0;
-  }
-  for (const std::string& path : paths) {
-    if (path == "--help" || path == "-h") {
-      std::cout << "Shows what is in a file of tensors, in the folder of a run, or in the folder of a GPT-2. Or "
-                   "compares two of them.\n\nusage: "
-                << argv[0] << help;
-      return 0;
-    }
-    if (path.starts_with("-")) throw UsageError("unknown option " + path + " (--help explains what there is)");
   }
   if (paths.empty() || paths.size() > 2)
     throw UsageError("give one file or folder, or two to compare (--help says more)");
+  const bool of_runs =
+      paths.size() == 1 && is_folder(paths[0]) && (is_run(paths[0]) || !file_exists(paths[0] + "/config.json"));
+  if (!page.empty() && !of_runs) throw UsageError("--page is for the folder of one run or of several runs");
   if (paths.size() == 2) return compare(paths[0], paths[1]);
   if (is_nanogpt(paths[0])) return show_nanogpt(paths[0]);
   if (!is_folder(paths[0])) return show_file(paths[0]);
   if (is_run(paths[0])) return show_run(paths[0], page);
-  if (file_exists(paths[0] + "/config.json")) return show_huggingface(paths[0]);
+  if (!of_runs) return show_huggingface(paths[0]);
   return show_runs(paths[0], read_runs(paths[0]), page);
 }
 

@@ -62,6 +62,18 @@ inline std::string folder_of(const std::string& path) {
   return is_folder(path) ? path : detail::split_path(path).first;
 }
 
+/// Checks that a folder has a model of Hugging Face's, not a run of mote, which has a config.json, too. Errors: it is
+/// a run; the message says how the run is opened, or that it has no checkpoint.
+inline void check_no_run(const std::string& folder) {
+  const std::vector<SettingsGroup> groups = read_config_json(folder + "/config.json");
+  if (std::none_of(groups.begin(), groups.end(), [](const auto& group) { return group.title == "general"; })) return;
+  throw Error(folder +
+              (newest_checkpoint(folder).empty()
+                   ? " is a run of mote without a checkpoint: nothing can go on with it, so train again in another "
+                     "folder"
+                   : " is a run of mote, not a model of Hugging Face's: open it by --run " + folder));
+}
+
 enum class ModelKind { run, nanogpt, huggingface, llmc, weights };
 /// The kind of model at a path. Errors: there is no file, or the file has no weights.
 inline ModelKind kind_of_model(const std::string& path) {
@@ -71,6 +83,7 @@ inline ModelKind kind_of_model(const std::string& path) {
     if (file_exists(path + "/ckpt.pt")) return ModelKind::nanogpt;
     check(file_exists(path + "/config.json"), path,
           " has no model: no checkpoint of a run, no ckpt.pt, no config.json");
+    check_no_run(path);
     return ModelKind::huggingface;
   }
   const FileReader file(path);

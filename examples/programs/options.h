@@ -28,6 +28,7 @@ struct CommandLine {
     bool has_value = false;
     std::string where = {};  ///< what errors say before the name: "--", or "FILE:3: "; "" for a word that is no option
     bool separate = false;   ///< the value is a word of its own, not behind =
+    bool is_word() const { return where.empty() && !name.starts_with("-"); }
   };
   std::string program;
   std::vector<Given> given = {};
@@ -85,16 +86,26 @@ struct CommandLine {
     given.insert(given.begin(), lines.begin(), lines.end());
   }
 
-  /// Separates words from options that are true or false, whose names are `flags`. If the word behind such an option is
-  /// neither true nor false, the word is not the option's value. So `--diagnose copy` is the option --diagnose and the
-  /// word copy.
-  void split_flags(const std::vector<std::string>& flags) {
+  /// Checks that the paths `names`, if they are given, are not empty. Errors: a UsageError.
+  void check_paths(const std::vector<std::string>& names) const {
+    for (const std::string& name : names)
+      if (peek(name, "?").empty()) throw UsageError("--" + name + " needs a path");
+  }
+
+  /// Separates the names of `tasks` from options that are true or false, whose names are `flags`. So `--diagnose copy`
+  /// is the option --diagnose and the word copy. Errors: a UsageError if another word is behind such an option.
+  void split_flags(const std::vector<std::string>& flags, const std::vector<std::string>& tasks) {
+    const auto among = [](const std::vector<std::string>& all, const std::string& name) {
+      return std::find(all.begin(), all.end(), name) != all.end();
+    };
     std::vector<Given> all;
     for (const Given& g : given) {
-      const bool flag = std::find(flags.begin(), flags.end(), g.name) != flags.end();
-      const bool word = flag && g.separate && g.value != "true" && g.value != "false";
+      const bool word = among(flags, g.name) && g.separate && g.value != "true" && g.value != "false";
       all.push_back(g);
       if (!word) continue;
+      if (!among(tasks, g.value))
+        throw UsageError("--" + g.name + " is a flag, and '" + g.value + "' behind it is none of " +
+                         "true, false and the tasks: give it a value as in --" + g.name + "=false");
       all.back().value.clear();
       all.back().has_value = false;
       all.push_back({g.value});
@@ -154,8 +165,9 @@ struct CommandLine {
 class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
-  std::string note = {};     ///< the end of the help
-  std::string context = {};  ///< added to an unknown option's error: "unknown option --window for --task repeat"
+  std::string usage = "[options]";  ///< what the help shows behind the program's name
+  std::string note = {};            ///< the end of the help
+  std::string context = {};         ///< added to an unknown option's error: "unknown option --window for --task repeat"
 
   /// Adds all fields of `config`, which receives the values and must outlive this object. The help prints `title`
   /// above them.
@@ -238,7 +250,7 @@ class Options {
   }
 
   void print_help(const std::string& program) const {
-    std::vector<TableRow> rows{{about_ + "\n\nusage: " + program + " [options]"}};
+    std::vector<TableRow> rows{{about_ + "\n\nusage: " + program + " " + usage}};
     for (const Group& group : groups_) {
       rows.push_back({"\n" + group.title});
       for (const Field& f : group.fields())

@@ -61,12 +61,13 @@ inline CommandLine read_command_line(int argc, char** argv, const std::vector<Fi
   add(fields(GPTConfig()));
   add(fields(Recipe()));
   for (const std::string& task : task_names()) add(task_options(task));
-  line.split_flags(flags);
+  std::vector<std::string> tasks = task_names();
+  tasks.emplace_back("list");
+  line.split_flags(flags, tasks);
   for (CommandLine::Given& g : line.given)
     if (g.where.empty()) g = {"task", g.name, true, "--"};
   if (const std::string config = line.peek("config", ""); !config.empty()) line.add_file(config);
-  for (const char* const option : {"out_dir", "resume", "from", "init_from", "config", "text"})
-    if (line.peek(option, "?").empty()) throw UsageError(std::string("--") + option + " needs a path");
+  line.check_paths({"out_dir", "resume", "from", "init_from", "config", "text"});
   if (line.has("text") && !line.has("task") && !line.has("resume") && !line.has("from"))
     line.given.push_back({"task", "text", true, "--"});
   return line;
@@ -78,7 +79,8 @@ inline RunSettings resumed_settings(const CommandLine& line, const std::string& 
   checked_usage([&] {
     check(!line.has("out_dir"), "--out_dir begins a run and --resume goes on with one: give one of them");
     check(!line.has("preset"), "--preset is for new runs");
-    check(file_exists(resume) && !newest_checkpoint(resume).empty(), "there is no run in ", resume);
+    if (newest_checkpoint(resume).empty()) check_no_run(resume);
+    check(!newest_checkpoint(resume).empty(), "there is no run in ", resume);
   });
   const SafetensorsFile file = open_newest_checkpoint(resume);
   RunSettings settings = read_settings(file, line.peek("text", ""));
