@@ -214,7 +214,7 @@ void compare_cache(const GPT& model, const IntArray& ids) {
 /// Returns the PackedWeights that the caller has made for this model. If there is none, packs the weights into `own`
 /// and returns `own`. Also compares the model's results with a cache and without, unless that was done before with
 /// these weights. The comparison must cost little, so it takes at most 64 tokens of one row, or an eighth of the tokens
-/// that the call computes if that is more.
+/// that the call computes if that is more, but never more than 4096.
 PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups, const Texts& texts, Index length,
                              Index count, const GenerateOptions& options, std::optional<PackedWeights>& own) {
   Index fewest = std::ssize(groups[0].rows), longest = 0, rows = 0;  // longest: the most tokens that a cache will hold
@@ -235,7 +235,8 @@ PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups,
     weights->refresh();
   else
     weights = &own.emplace(model, fewest);
-  const Index enough = std::max<Index>(64, rows * (length + count) / 8), T = std::min(longest, enough);
+  const Index computed = rows * std::min<Index>(length + count, 8 * 4096);
+  const Index enough = std::clamp<Index>(computed / 8, 64, 4096), T = std::min(longest, enough);
   if (options.use_cache && T > weights->compared) {
     compare_cache(model, longer(texts.from(compared->padding, {compared->rows[0]}), T, c.vocab_size));
     weights->compared = T;

@@ -141,6 +141,13 @@ if(stdout STREQUAL first)
 endif()
 expect(${GENERATE} 0 "^abc\\|.......\n$" "^$" --run whole/best.safetensors --prompt abc| --count 7 --temperature 0 --top_k 2)
 expect(${GENERATE} 0 "^abc\\|\n$" "^$" --run whole --prompt abc| --count 0)
+# A text without an end begins at once, also where a window lets the context grow.
+expect(${TRAIN} 0 "" "^$" ${few} --max_iters 1 --position rotary --window 3 --out_dir windowed)
+execute_process(COMMAND bash -c "$0 --run windowed --prompt abc\\| --count 99999999999 | head -c 20" ${GENERATE}
+  WORKING_DIRECTORY ${WORK_DIR} OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+if(NOT stdout MATCHES "^abc\\|[abc|]+$" OR NOT stderr STREQUAL "")
+  message(SEND_ERROR "generate without an end: '${stdout}' '${stderr}'")
+endif()
 
 # Models of the outside: ids in, ids out.
 expect(${FILES} 0 "^$" "^$" .)
