@@ -13,7 +13,7 @@
 
 namespace mote {
 
-/// The discrete Fourier basis over the numbers 0 .. p - 1 for an odd p, [p, p], with orthonormal rows. Row 0 is
+/// The discrete Fourier basis over the numbers 0 to p - 1 for an odd p, [p, p], with orthonormal rows. Row 0 is
 /// constant. Rows 2 k - 1 and 2 k belong to the frequency k = 1 .. (p - 1) / 2. Element j of row 2 k - 1 is sqrt(2/p)
 /// cos(2 pi k j / p), and element j of row 2 k is sqrt(2/p) sin(2 pi k j / p). matmul(fourier_basis(p), x) gives the
 /// coefficients of x [p, N]. The transpose of the basis turns the coefficients back into x. Errors: p even or below 3.

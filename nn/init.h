@@ -77,6 +77,7 @@ inline void uniform(const Parameter& p, Real low, Real high, const Generator& ra
 inline void normal(const Parameter& p, Real mean, Real std, const Generator& random) {
   p.set(Init(random).normal(p.shape(), mean, std));
 }
+/// Gives every element of an existing parameter this value.
 inline void constant(const Parameter& p, Real value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
 
 /// The fan-in and fan-out of a weight [out, in]: each output has `in` inputs, and each input reaches `out` outputs.
@@ -103,17 +104,25 @@ inline void xavier_normal(const Parameter& p, const Generator& random, Real gain
   const auto [in, out] = fans("xavier_normal", p);
   normal(p, 0, gain * std::sqrt(2.0 / (in + out)), random);
 }
-/// Redraws a weight [out, in] uniformly within +-sqrt(3) sqrt(2) / sqrt(in), for layers before a relu. Source: He et
-/// al. 2015.
-inline void kaiming_uniform(const Parameter& p, const Generator& random) {
-  const double bound = std::sqrt(3.0) * (std::sqrt(2.0) / std::sqrt(fans("kaiming_uniform", p).in));
+/// sqrt(2 / (1 + a^2)) / sqrt(in), the standard deviation of kaiming_normal().
+inline double kaiming_deviation(const char* who, const Parameter& p, double a) {
+  return std::sqrt(2.0 / (1 + a * a)) / std::sqrt(fans(who, p).in);
+}
+/// Redraws a weight [out, in] uniformly within +-sqrt(3) sqrt(2 / (1 + a^2)) / sqrt(in), for layers before a
+/// leaky_relu with the slope a, or before a relu. a = sqrt(5) is the default of PyTorch's layers. Source: He et al.
+/// 2015.
+inline void kaiming_uniform(const Parameter& p, Real a, const Generator& random) {
+  const double bound = std::sqrt(3.0) * kaiming_deviation("kaiming_uniform", p, a);
   uniform(p, -bound, bound, random);
 }
-/// Redraws a weight [out, in] from a normal distribution with mean 0 and standard deviation sqrt(2) / sqrt(in), for
-/// layers before a relu. Source: He et al. 2015.
-inline void kaiming_normal(const Parameter& p, const Generator& random) {
-  normal(p, 0, std::sqrt(2.0) / std::sqrt(fans("kaiming_normal", p).in), random);
+inline void kaiming_uniform(const Parameter& p, const Generator& random) { kaiming_uniform(p, 0, random); }
+/// Redraws a weight [out, in] from a normal distribution with mean 0 and standard deviation
+/// sqrt(2 / (1 + a^2)) / sqrt(in), for layers before a leaky_relu with the slope a, or before a relu. Source: He et al.
+/// 2015.
+inline void kaiming_normal(const Parameter& p, Real a, const Generator& random) {
+  normal(p, 0, kaiming_deviation("kaiming_normal", p, a), random);
 }
+inline void kaiming_normal(const Parameter& p, const Generator& random) { kaiming_normal(p, 0, random); }
 
 }  // namespace init
 }  // namespace mote

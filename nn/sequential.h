@@ -1,4 +1,4 @@
-// Sequential, layers one after the other.
+// Sequential, layers one after the other, and module_list, layers in a list.
 #pragma once
 
 #include "engine/array/int_array.h"
@@ -107,5 +107,15 @@ struct Sequential : Layer<Sequential> {
   }
   std::vector<Child> children_;
 };
+
+/// PyTorch's nn.ModuleList: `count` layers of type L, each built from the same arguments. A layer draws its weights
+/// when it is built. So a field is filled where fields are initialized, blocks(module_list<Block>(12, width, random)).
+/// In the body of the constructor all other fields have drawn already.
+template <class L, class... Arguments>
+std::vector<L> module_list(Integer count, const Arguments&... arguments) {
+  std::vector<L> layers;
+  for (Index i = 0; i < count; ++i) layers.emplace_back(arguments...);
+  return layers;
+}
 
 }  // namespace mote

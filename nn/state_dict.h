@@ -41,9 +41,9 @@ struct NameTable {
   std::string unwritable = {};       ///< why these names can be read but not written; empty: they can be written
 };
 
-/// The parameters and buffers of a module in visit order. A tied parameter is listed once, under its first name. If
-/// `names` has rules, the result is the other library's arrays in the order of the rules. Errors: an array of the
-/// module, or some of its rows, without a rule; rows of another library's array that the rules fill twice or not at
+/// The parameters of a module in visit order, and then its buffers. A tied parameter is listed once, under its first
+/// name. If `names` has rules, the result is the other library's arrays in the order of the rules. Errors: an array of
+/// the module, or some of its rows, without a rule; rows of another library's array that the rules fill twice or not at
 /// all; a table that is only for reading.
 StateDict state_dict(const Module& module, const NameTable& names = {});
 /// The tensors of a safetensors file as a state. The file must outlive the state.

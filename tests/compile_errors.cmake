@@ -45,9 +45,10 @@ function(refuses_each headers)
     string(APPEND program "#include \"${header}\"\n")
   endforeach()
   string(APPEND program "using namespace mote;\nint main() {\n  const Generator random(1);\n"
-    "  const Tensor x = zeros({1, 2, 4});\n  const IntArray ids = ints({{0, 1}});\n  Parameter p(Array::zeros({2}));\n")
+    "  const Tensor x = zeros({1, 2, 4});\n  const IntArray ids = ints({{0, 1}});\n  Parameter p(Array::zeros({2}));\n"
+    "  double number = 0;\n")
   list(LENGTH headers line)
-  math(EXPR line "${line} + 8")
+  math(EXPR line "${line} + 9")
   set(checks)
   while(ARGN)
     list(POP_FRONT ARGN code sentence)
@@ -281,6 +282,13 @@ foreach(call "zeros(2, 3)" "ones(2)" "rand(2, 3)" "randn(2, 3, random)")
 endforeach()
 refuses("engine/engine.h" "x.T" "write transpose(x, -2, -1)")
 refuses("nn/linear.h" "Linear m(3, 4)" "pass the Generator that weights are drawn from: Linear(3, 4, random)")
+# A deleted conversion. The note behind the error shows the line of mote, with its comment.
+set(no_number "a tensor is no number: write x.item() for its only element")
+refuses("engine/engine.h" "const double s = sum(x)" "${no_number}")
+refuses("engine/engine.h" "const float s(sum(x))" "${no_number}")
+refuses("engine/engine.h" "std::vector<double> losses; losses.push_back(sum(x))" "${no_number}")
+refuses("engine/engine.h" "if (sum(x)) return 1" "a tensor is no bool: write x.item() != 0 for its only element")
+refuses("engine/engine.h" "while (sum(x) > 0.1) return 1" "a mask is no bool: write all(mask) or any(mask)")
 # Where people who come from PyTorch go wrong: masks, integers, methods, options without braces.
 refuses_each("engine/engine.h"
   "(x > 0) && (x < 1)" "of masks write a & b"
@@ -288,20 +296,20 @@ refuses_each("engine/engine.h"
   "!(x > 0)" "of a mask write ~a"
   "const Tensor t = x > 0" "a mask is no number: write tensor(mask) for 0 and 1"
   "(x > 0) + (x > 1)" "a mask is no number: write tensor(mask) for 0 and 1"
-  "const double s = sum(x)" "a tensor is no number: write x.item() for its only element"
-  "const float s(sum(x))" "a tensor is no number: write x.item() for its only element"
-  "double best = 0@@ best = x" "a tensor is no number: write x.item() for its only element"
-  "std::vector<double> losses@@ losses.push_back(sum(x))" "a tensor is no number: write x.item() for its only element"
-  "double total = 0@@ total += sum(x)" "a tensor is no number: write total += x.item()"
-  "double total = 0@@ total -= sum(x)" "a tensor is no number: write total -= x.item()"
-  "if (sum(x)) return" "a tensor is no bool: write x.item() != 0 for its only element"
-  "if (x > 0) return" "a mask is no bool: write all(mask) or any(mask)"
-  "while (sum(x) > 0.1) return" "a mask is no bool: write all(mask) or any(mask)"
+  "number += sum(x)" "a tensor is no number: write total += x.item()"
+  "number -= sum(x)" "a tensor is no number: write total -= x.item()"
   "mean(x > 0)" "a mean has a fraction: write mean(tensor(x))"
   "mean(ids)" "a mean has a fraction: write mean(tensor(x))"
   "ids + 0.5" "of integers and a fraction write tensor(ids) + 0.5"
   "ids * 0.5" "of integers and a fraction write tensor(ids) * 0.5"
-  "ids / 2" "write tensor(a) / b for fractions, floor_divide(a, b) for integers"
+  "ids / 2" "for fractions make the integers floats by tensor(ids), for integers write floor_divide(a, b)"
+  "x / ids" "for fractions make the integers floats by tensor(ids), for integers write floor_divide(a, b)"
+  "x + ids" "integers are no floats: write x + tensor(ids)" "ids + x" "integers are no floats: write tensor(ids) + x"
+  "x - ids" "integers are no floats: write x - tensor(ids)" "ids - x" "integers are no floats: write tensor(ids) - x"
+  "x * ids" "integers are no floats: write x * tensor(ids)" "ids * x" "integers are no floats: write tensor(ids) * x"
+  "slice(x, 0, 0, 1) = 2" "a selection is a new tensor: write x = index_put(x, {0}, 1), or x = where(mask, 1, x)"
+  "index(x, {x == 0}) = x" "a selection is a new tensor: write x = index_put(x, {0}, 1), or x = where(mask, 1, x)"
+  "select(x, 0, 0) = ones({2, 4})" "a selection is a new tensor: write x = index_put(x, {0}, 1), or x = where(mask, 1, x)"
   "x.nelement()" "write x.numel()" "p.nelement()" "write numel()"
   "x.retain_grad()" "retain_grad() changes the tensor: declare it as Tensor, not const Tensor"
   "p -= p.grad() * 0.1" "a Parameter changes by p.set(p.value() - p.grad() * 0.1)"

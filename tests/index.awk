@@ -1,5 +1,5 @@
 # Prints a row for each public declaration of a header of mote: its name, the first sentence of its comment, the header.
-# Read are lines outside of braces, but for namespace mote. Left out are namespace detail, operators, and what is
+# Read are lines outside of braces, but for namespaces. Left out are namespace detail, operators, and what is
 # declared only to give a sentence.
 #   awk -v file=engine/ops/view.h -f tests/index.awk engine/ops/view.h
 
@@ -16,21 +16,21 @@ function first_sentence(text,    at) {
 function row(name) {
   if (name == "" || name == "words" || (name in seen)) return
   seen[name] = 1
-  print name "\t" first_sentence(said) "\t" file
+  print inner name "\t" first_sentence(said) "\t" file
 }
 # The declaration that has been read, up to its brace or semicolon.
 function declared(text,    name) {
   if (text ~ /unavailable|= delete|^ *(friend|#|using namespace|extern template|MOTE_)/) return
   gsub(/__attribute__ *\(\([^)]*\)\)/, "", text)
   if (text ~ /^ *template/) sub(/^ *template *<[^>]*>( *requires.*\)\)? )?/, "", text)
-  if (match(text, /^ *(struct|class|enum class|enum|concept) +[A-Za-z_]+/)) {
+  if (match(text, /^ *(struct|class|enum class|enum|concept) +[A-Za-z_0-9]+/)) {
     name = substr(text, RSTART, RLENGTH)
     sub(/^.* /, "", name)
     if (text ~ /;$/ && text !~ /enum/ && text !~ /concept/) return # declared elsewhere
     row(name)
     return
   }
-  if (match(text, /using +[A-Za-z_]+ *=/)) {
+  if (match(text, /using +[A-Za-z_0-9]+ *=/)) {
     name = substr(text, RSTART + 6, RLENGTH - 7)
     gsub(/ /, "", name)
     row(name)
@@ -44,7 +44,7 @@ function declared(text,    name) {
     row(name)
     return
   }
-  if (match(text, /constexpr.* [A-Za-z_]+ *(=|\{)/)) {
+  if (match(text, /constexpr.* [A-Za-z_0-9]+ *(=|\{)/)) {
     name = substr(text, RSTART, RLENGTH - 1)
     sub(/ *$/, "", name)
     sub(/^.*[ *&]/, "", name)
@@ -68,8 +68,15 @@ function declared(text,    name) {
   }
   if (line ~ /^ *#/) next
   if (line ~ /^namespace [a-z:]*detail/) hidden = 1
-  if (line ~ /^namespace .*\{$/) next
-  if (line ~ /^\}  *\/\/|^\}$/ && depth == 0) { hidden = 0; next }
+  if (line ~ /^namespace .*\{$/) {
+    if (line !~ /mote|detail/) { # a namespace inside mote, whose name stands before those of its functions
+      inner = line
+      sub(/^namespace /, "", inner)
+      sub(/ *\{$/, "::", inner)
+    }
+    next
+  }
+  if (line ~ /^\}  *\/\/|^\}$/ && depth == 0) { hidden = 0; inner = ""; next }
   if (depth == 0 && !hidden) {
     text = text " " line
     if (line ~ /[;{}]/) {

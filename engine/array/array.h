@@ -37,6 +37,11 @@ class Array : public Strided<Array, real> {
       "the array is an empty Array(): it was never computed, was moved from, or is a gradient before backward()";
 
   Array() = default;
+  Array(const Array&) = default;
+  Array(Array&&) noexcept = default;
+  ~Array() = default;
+  Array& operator=(const Array&) & = default;  // not to a temporary, such as a slice: the assignment would be lost
+  Array& operator=(Array&&) & noexcept = default;
   /// A scalar, an array of rank 0.
   template <Number S>
   Array(S value) : Array(full(Shape{}, static_cast<real>(value))) {}

@@ -14,6 +14,12 @@ class IntArray : public Strided<IntArray, Index> {
       "the IntArray is empty, an IntArray(): it was never filled, or was moved from";
 
   IntArray() = default;
+  IntArray(const IntArray&) = default;
+  IntArray(IntArray&&) noexcept = default;
+  ~IntArray() = default;
+  IntArray& operator=(const IntArray&) & =
+      default;  // not to a temporary, such as a slice: the assignment would be lost
+  IntArray& operator=(IntArray&&) & noexcept = default;
   explicit IntArray(const Shape& shape, Integer value = 0) : IntArray(full(shape, value)) {}
   /// An IntArray with these values, given in row-major order. Errors: the number of values is not the shape's numel().
   IntArray(const Shape& shape, std::span<const Index> values) : Strided(shape, values) {}

@@ -84,8 +84,9 @@ template <class A, class B>
 concept EitherIsIntArray = std::same_as<A, IntArray> || std::same_as<B, IntArray>;
 template <class A, class B>
 requires EitherIsIntArray<A, B>
-__attribute__((unavailable("write tensor(a) / b for fractions, floor_divide(a, b) for integers"))) IntArray operator/(
-    const A& a, const B& b);
+__attribute__((unavailable(
+    "for fractions make the integers floats by tensor(ids), for integers write floor_divide(a, b)"))) IntArray
+operator/(const A& a, const B& b);
 
 /// all() tells whether every element is true, any() whether at least one is.
 inline bool all(const Mask& m) {
@@ -114,7 +115,8 @@ IntArray reduced(const A& x, const Axes& axes, bool keepdim, Index start, const 
 }
 }  // namespace detail
 
-/// The sum over `axes`, or over all axes if none are given. Errors: a sum that does not fit into 64 bits.
+/// The sum over `axes`, or over all axes if none are given. Errors: the sum of the first elements, up to any element,
+/// does not fit into 64 bits.
 inline IntArray sum(const IntArray& x, const Axes& axes = {}, Flag keepdim = false) {
   x.require("sum");
   return detail::reduced(x, axes, keepdim, 0, [](Index total, Index value) {
@@ -188,6 +190,15 @@ inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
 /// The integers 0, 1, ... below `end`.
 inline IntArray int_arange(Integer end) { return int_arange(0, end); }
 
+namespace detail {
+/// How many of the numbers 0, 1, ... there are up to `largest`.
+inline Index count_up_to(const char* op, Index largest) {
+  check_in(op, largest < Shape::max_numel, "id ", largest, " is too large: the result would have an element for each ",
+           "number up to it");
+  return largest + 1;
+}
+}  // namespace detail
+
 /// One-hot rows, with 1 at each id and 0 elsewhere: ids [...] -> [..., classes]. tensor(one_hot(ids)) converts them to
 /// `real`. Without `classes`, the number of classes is the largest id plus 1. Errors: an id outside [0, classes); empty
 /// ids without `classes`.
@@ -197,7 +208,7 @@ inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
            " must be at least 1, or -1 for the largest id plus 1");
   check_in("one_hot", classes > 0 || ids.numel() > 0, "ids ", ids.shape(),
            " are empty: pass the number of classes, which they do not tell");
-  const Index count = classes == -1 ? max(ids).item() + 1 : Index(classes);
+  const Index count = classes == -1 ? detail::count_up_to("one_hot", max(ids).item()) : Index(classes);
   IntArray y(ids.shape().insert(-1, std::max<Index>(count, 1)));
   Index* out = y.mutate();
   for (const Index id : ids.to_vector()) {
@@ -214,7 +225,7 @@ inline IntArray one_hot(const IntArray& ids, Integer classes = -1) {
 inline IntArray bincount(const IntArray& ids, Integer minlength = 0) {
   ids.require("bincount");
   check_in("bincount", minlength >= 0, "minlength ", minlength, " must be at least 0");
-  IntArray y({std::max<Index>(minlength, ids.numel() > 0 ? max(ids).item() + 1 : 0)});
+  IntArray y({std::max<Index>(minlength, ids.numel() > 0 ? detail::count_up_to("bincount", max(ids).item()) : 0)});
   Index* const out = y.mutate();
   for (const Index id : ids.to_vector()) {
     check_in("bincount", id >= 0, "id ", id, " must be at least 0");

@@ -18,6 +18,11 @@ class Mask : public Strided<Mask, std::uint8_t> {
   static constexpr const char* not_defined = "the mask is empty, a Mask(): it was never filled, or was moved from";
 
   Mask() = default;
+  Mask(const Mask&) = default;
+  Mask(Mask&&) noexcept = default;
+  ~Mask() = default;
+  Mask& operator=(const Mask&) & = default;  // not to a temporary, such as a slice: the assignment would be lost
+  Mask& operator=(Mask&&) & noexcept = default;
   explicit Mask(const Shape& shape, Flag value = false) : Mask(full(shape, value)) {}
   /// A mask with these values, 0 or 1, given in row-major order. Errors: the number of values is not the shape's
   /// numel(), or a value is neither 0 nor 1.

@@ -25,6 +25,17 @@ class Tensor : public TorchMethods {
   template <std::same_as<Mask> M>
   __attribute__((unavailable("a mask is no number: write tensor(mask) for 0 and 1"))) Tensor(const M&);
 
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  /// index(x, {0}) = 1 is a compile error, because the result of an op is a new tensor. The assignment would be lost.
+  template <class T>
+  __attribute__((unavailable("a selection is a new tensor: write x = index_put(x, {0}, 1), or x = where(mask, 1, x)")))
+  Tensor&
+  operator=(T&&) &&;
+
   bool defined() const { return value_.defined(); }
   const Array& array() const& { return value_; }
   Array array() && { return std::move(value_); }
@@ -34,8 +45,8 @@ class Tensor : public TorchMethods {
   int dim() const { return value_.rank(); }
   Index numel() const { return value_.numel(); }
   real item() const { return value_.item(); }
-  // A deleted function, unlike an unavailable one, stays out of the way of std::variant and other traits. Compilers show
-  // the line with its comment.
+  // Deleted and not unavailable, because std::variant tries these conversions. Compilers show the line with its
+  // comment.
   template <Number N>
   operator N() const = delete;              // a tensor is no number: write x.item() for its only element
   explicit operator bool() const = delete;  // a tensor is no bool: write x.item() != 0 for its only element
@@ -69,6 +80,10 @@ class Tensor : public TorchMethods {
   /// tensor; more than one element without dy; a dy of another shape; a graph that an earlier backward consumed.
   void backward() const;
   void backward(const Array& dy) const;
+  template <std::same_as<Tensor> T>
+  void backward(const T& dy) const {
+    backward(dy.array());
+  }
 
   const NodePtr& node() const& { return node_; }
   NodePtr node() && { return std::move(node_); }

@@ -71,6 +71,7 @@ class Real {
  public:
   template <class T>
   requires(detail::Whole<T> || std::floating_point<T>) constexpr Real(T x) : x_(static_cast<double>(x)) {}
+  constexpr Real(Integer n) : x_(static_cast<double>(Index(n))) {}
   template <detail::NoWhole T>
   __attribute__((unavailable("a number stands here, no bool: flags follow it, as in var(x, axes, correction, true)")))
   Real(T no_number);

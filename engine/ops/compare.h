@@ -72,7 +72,7 @@ inline bool allclose(const Tensor& a, const Tensor& b, Real rtol = 1e-5, Real at
   const Mask close = combine<Mask>(a.array(), b.array(), [=](real x, real y) {
     const double distance = std::abs(static_cast<double>(x) - static_cast<double>(y));
     const double most = absolute + relative * std::abs(static_cast<double>(y));
-    return x == y || (std::isfinite(y) && distance <= most) || (nans && x != x && y != y);
+    return x == y || (std::isfinite(x) && std::isfinite(y) && distance <= most) || (nans && x != x && y != y);
   });
   return all(close);
 }

@@ -33,6 +33,33 @@ requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(c
   return y;
 }
 
+/// Converts a tensor to integers without its fractions, as PyTorch's x.long(). ints(mask) has 1 where the mask is true,
+/// and 0 elsewhere. Errors: a number that is not finite or does not fit into 64 bits.
+template <std::same_as<Tensor> T>
+IntArray ints(const T& x) {
+  return combine<IntArray>(x.array(), [](real value) {
+    check_in("ints", value >= real(-0x1p63) && value < real(0x1p63), value, " is no integer of 64 bits");
+    return static_cast<Index>(value);
+  });
+}
+template <std::same_as<Mask> M>
+IntArray ints(const M& mask) {
+  return combine<IntArray>(mask, [](auto value) { return Index(value != 0); });
+}
+
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("integers are no floats: write x + tensor(ids)"))) Tensor operator+(const Tensor&, const I&);
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("integers are no floats: write tensor(ids) + x"))) Tensor operator+(const I&, const Tensor&);
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("integers are no floats: write x - tensor(ids)"))) Tensor operator-(const Tensor&, const I&);
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("integers are no floats: write tensor(ids) - x"))) Tensor operator-(const I&, const Tensor&);
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("integers are no floats: write x * tensor(ids)"))) Tensor operator*(const Tensor&, const I&);
+template <std::same_as<IntArray> I>
+__attribute__((unavailable("integers are no floats: write tensor(ids) * x"))) Tensor operator*(const I&, const Tensor&);
+
 /// zeros(2, 3) is a compile error, because a shape is written in braces: zeros({2, 3}).
 template <std::integral I, class... A>
 __attribute__((unavailable("write zeros({2, 3})"))) Tensor zeros(I, A&&...);
@@ -51,10 +78,10 @@ inline Tensor full_like(const Tensor& x, Real value) { return full(x.shape(), va
 inline IntArray zeros_like(const IntArray& x) { return IntArray(x.shape()); }
 inline IntArray ones_like(const IntArray& x) { return IntArray(x.shape(), 1); }
 
-/// The values start, start + step, ... up to but not including end. The values equal PyTorch's, bit for bit. In
-/// float, PyTorch rounds the first value of each block of 8 and computes the others of the block from it, as long as
-/// two whole blocks are left. The remaining values are start + i step, as all values are in double. Errors: a step of
-/// 0 or away from end.
+/// The values start, start + step, ... up to but not including end. They equal PyTorch's with AVX2, bit for bit.
+/// PyTorch rounds the first value of each block of 8 floats or 4 doubles, and computes the others of the block
+/// from it, as long as two whole blocks are left. The remaining values are start + i step. Errors: a step of 0 or away
+/// from end.
 inline Tensor arange(Real start, Real end, Real step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);
@@ -65,8 +92,8 @@ inline Tensor arange(Real start, Real end, Real step = 1) {
   const auto from = [&](double base, Index i) {
     return static_cast<real>(std::fma(static_cast<double>(step), static_cast<double>(i), base));
   };
-  constexpr Index block = 8;
-  const Index in_blocks = sizeof(real) == 4 ? count / (2 * block) * (2 * block) : 0;
+  constexpr Index block = 32 / sizeof(real);
+  const Index in_blocks = count / (2 * block) * (2 * block);
   for (Index i = 0; i < in_blocks; ++i) {
     const Index base = i / block * block;
     out[i] = from(static_cast<double>(from(start, base)), i - base);

@@ -1,8 +1,9 @@
-// index(). Positions, slices and new axes become views. Lists and masks become one position in x for every element of
-// the result.
+// index() and index_put(). Positions, slices and new axes become views. Lists and masks become one position in x for
+// every element of the result.
 #include "engine/ops/index.h"
 
 #include "engine/array/integers.h"
+#include "engine/ops/compare.h"
 
 namespace mote {
 namespace {
@@ -137,7 +138,11 @@ A indexed(const A& x, std::span<const IndexItem> items) {
       lists.push_back({axis, counted_from_0(*list, y.shape()[axis], axis, y.shape())});
       ++axis;
     }
-    if (const Mask* const mask = std::get_if<Mask>(&item)) {
+    if (const Mask* const mask = std::get_if<Mask>(&item); mask && mask->rank() == 0) {
+      // As in PyTorch, a mask of one bool takes all of x, or nothing, along a new axis.
+      y = with_axis(y, axis);
+      lists.push_back({axis++, all(*mask) ? IntArray({1}) : IntArray({0})});
+    } else if (mask) {
       const IntArray places = nonzero(*mask);
       for (int i = 0; i < mask->rank(); ++i) {
         check(mask->shape()[i] == y.shape()[axis], "mask ", mask->shape(), " does not fit x ", y.shape(), ": its axis ",
@@ -147,6 +152,21 @@ A indexed(const A& x, std::span<const IndexItem> items) {
     }
   }
   return lists.empty() ? y : elements_at(y, positions_in(y.shape(), lists));
+}
+
+/// The row-major position in an array of this shape of every element that index() would select.
+IntArray positions_of(const Shape& shape, std::initializer_list<IndexItem> items) {
+  return indexed(int_arange(shape.numel()).reshape(shape), {items.begin(), items.size()}).contiguous();
+}
+
+/// x with values[i] at the row-major position at[i].
+template <class A>
+A with_values(const A& x, const IntArray& at, const A& values) {
+  A y = copy_of(x);
+  const A from = values.contiguous();
+  auto* const out = y.mutate();
+  for (Index i = 0; i < at.numel(); ++i) out[at.data()[i]] = from.data()[i];
+  return y;
 }
 
 }  // namespace
@@ -161,6 +181,32 @@ IntArray index(const IntArray& x, std::initializer_list<IndexItem> items) {
   x.require("index");
   const Op op("index");
   return indexed(x, {items.begin(), items.size()});
+}
+
+Tensor index_put(const Tensor& x, std::initializer_list<IndexItem> items, const Tensor& values) {
+  Op op("index_put", x, values);
+  const IntArray at = positions_of(x.shape(), items);
+  return op.record(with_values(x.array(), at, values.array().expand(at.shape())), save(at),
+                   [](const Array& dy, Grads& dx, const IntArray& at) {
+                     // Only the values that were not overwritten by later ones reach the result.
+                     IntArray last = IntArray::full(dy.shape(), -1);
+                     last = with_values(last, at, int_arange(at.numel()).reshape(at.shape()));
+                     if (dx.wants(0)) dx.add(0, detail::zero_where(dy, last >= 0, true));
+                     if (!dx.wants(1)) return;
+                     Array of_values = Array::zeros(at.shape());
+                     real* const to = of_values.mutate();
+                     const Array from = dy.contiguous();
+                     for (Index i = 0; i < last.numel(); ++i)
+                       if (last.data()[i] >= 0) to[last.data()[i]] = from.data()[i];
+                     dx.add(1, of_values);
+                   });
+}
+
+IntArray index_put(const IntArray& x, std::initializer_list<IndexItem> items, const IntArray& values) {
+  x.require("index_put");
+  const Op op("index_put");
+  const IntArray at = positions_of(x.shape(), items);
+  return with_values(x, at, values.expand(at.shape()));
 }
 
 }  // namespace mote

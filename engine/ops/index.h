@@ -1,5 +1,5 @@
-// Selection by index. index() is PyTorch's square brackets. gather takes an index for every element of the result,
-// take_rows takes whole rows, and index_add adds to selected positions.
+// Selection by index. index() is PyTorch's square brackets, and index_put() is an assignment to them. gather takes an
+// index for every element of the result, take_rows takes whole rows, and index_add adds to selected positions.
 #pragma once
 
 #include <initializer_list>
@@ -59,6 +59,26 @@ IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
 /// index() with a single item, which needs no braces: x[3] is index(x, 3).
 inline Tensor index(const Tensor& x, const IndexItem& item) { return index(x, {item}); }
 inline IntArray index(const IntArray& x, const IndexItem& item) { return index(x, {item}); }
+
+/// x with `values` in place of the elements that index(x, items) selects. pe[:, 0::2] = s is
+/// pe = index_put(pe, {Slice(), Slice(0, {}, 2)}, s). The values broadcast to the shape of index(x, items). If an
+/// element is selected several times, it gets the last of its values, and only this value gets a gradient. Errors:
+/// those of index(), values that do not broadcast.
+Tensor index_put(const Tensor& x, std::initializer_list<IndexItem> items, const Tensor& values);
+IntArray index_put(const IntArray& x, std::initializer_list<IndexItem> items, const IntArray& values);
+inline IntArray index_put(const IntArray& x, std::initializer_list<IndexItem> items, Integer value) {
+  return index_put(x, items, IntArray({}, value));
+}
+/// index_put() with a single item, which needs no braces: x = index_put(x, 3, values).
+inline Tensor index_put(const Tensor& x, const IndexItem& item, const Tensor& values) {
+  return index_put(x, {item}, values);
+}
+inline IntArray index_put(const IntArray& x, const IndexItem& item, const IntArray& values) {
+  return index_put(x, {item}, values);
+}
+inline IntArray index_put(const IntArray& x, const IndexItem& item, Integer value) {
+  return index_put(x, {item}, value);
+}
 
 namespace detail {
 /// Checks the index of gather(), which must be contiguous. Returns the Along (along.h) that finds the elements of x.

@@ -1,4 +1,4 @@
-// Losses: cross_entropy, nll_loss, mse_loss, l1_loss, binary_cross_entropy_with_logits.
+// Losses: cross_entropy, nll_loss, mse_loss, l1_loss, binary_cross_entropy, binary_cross_entropy_with_logits.
 #pragma once
 
 #include <algorithm>
@@ -170,9 +170,29 @@ inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tenso
         " must have the same shape");
   const Array& x = logits.array();
   const Array losses = combine<Array>(x, target.array(), [](real x, real t) {
-    return (x > 0 ? x : real(0)) - math::product(x, t) + math::log1p(math::exp(-std::abs(x)));
+    const real part = t == 0 ? real(0) : math::product(x, t);  // also if x is infinite
+    return (x > 0 ? x : real(0)) - part + math::log1p(math::exp(-std::abs(x)));
   });
   return detail::reduced_losses(op, losses, reduction, map(kernels::table().sigmoid, x) - target.array(), -x);
+}
+
+/// -target log y - (1 - target) log(1 - y) of probabilities y, averaged (default), summed, or element by element. As in
+/// PyTorch, logarithms are at least -100. binary_cross_entropy_with_logits is more exact where y is close to 0 or 1.
+/// Errors: y and target have different shapes, a y outside [0, 1].
+inline Tensor binary_cross_entropy(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
+  Op op("binary_cross_entropy", y, target);
+  check(y.shape() == target.shape(), "y ", y.shape(), " and target ", target.shape(), " must have the same shape");
+  for (const real p : y.to_vector()) check(p >= 0 && p <= 1, "y has ", p, ", but probabilities are in [0, 1]");
+  const auto log_of = [](real p) { return std::max(math::log(p), real(-100)); };
+  const auto log_of_rest = [](real p) { return std::max(math::log1p(-p), real(-100)); };
+  const Array losses = combine<Array>(y.array(), target.array(), [=](real p, real t) {
+    return math::product(t - 1, log_of_rest(p)) - math::product(t, log_of(p));
+  });
+  const Array slope = combine<Array>(y.array(), target.array(), [](real p, real t) {
+    return (p - t) / std::max(math::product(1 - p, p), real(1e-12));
+  });
+  const Array of_target = combine<Array>(y.array(), [=](real p) { return log_of_rest(p) - log_of(p); });
+  return detail::reduced_losses(op, losses, reduction, slope, of_target);
 }
 
 /// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors:

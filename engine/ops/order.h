@@ -86,7 +86,7 @@ struct Histogram {
 /// and by the width of a bin. Errors: bins below 1, no elements, an element that is not finite.
 inline Histogram histogram(const Tensor& x, Integer bins = 100, Flag density = false) {
   const Op op("histogram");
-  check(bins >= 1, "bins ", bins, " must be at least 1");
+  check(bins >= 1 && bins < Shape::max_numel, "bins ", bins, " is not in [1, ", Shape::max_numel, ")");
   check(x.numel() > 0, "x ", x.shape(), " must have at least one element");
   real low = min(x.array()).item(), high = max(x.array()).item();
   check(std::isfinite(low) && std::isfinite(high), "elements from ", low, " to ", high, " must be finite");

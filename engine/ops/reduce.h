@@ -194,13 +194,14 @@ inline Array products_of_others(const Array& x, int axis, const Array& dy) {
   Array y = Array::empty(x.shape());
   real* const out = y.mutate();
   for_lines(x.shape(), axis, [&](Index first, Index step) {
-    real before = *of_line++, behind = 1;
+    const real dy_of_line = *of_line++;
+    real before = 1, behind = 1;
     for (Index i = 0; i < extent; ++i) {
       out[first + i * step] = before;
       before *= x.data()[first + i * step];
     }
     for (Index i = extent - 1; i >= 0; --i) {
-      out[first + i * step] *= behind;
+      out[first + i * step] = out[first + i * step] * behind * dy_of_line;
       behind *= x.data()[first + i * step];
     }
   });

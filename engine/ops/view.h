@@ -27,20 +27,25 @@ inline Tensor reshape(const Tensor& x, const Shape& shape) {
   return detail::reshaped(op, x, x.array().reshape(shape));
 }
 
-/// Merges the axes from start to end, both included, into one: [A, B, C] -> [A * B * C]. Errors: an axis out of
-/// range, start behind end.
-inline Tensor flatten(const Tensor& x, Integer start = 0, Integer end = -1) {
-  Op op("flatten", x);
-  if (x.dim() == 0) return detail::reshaped(op, x, x.array().reshape({1}));
-  const int first = x.shape().axis(start), last = x.shape().axis(end);
-  check(first <= last, "start axis ", start, " must not stand behind end axis ", end, " of ", x.shape());
-  Shape shape = x.shape();
+namespace detail {
+inline Shape flattened(const Shape& x, Integer start, Integer end) {
+  Shape shape = x.rank() == 0 ? Shape{1} : x;
+  const int first = shape.axis(start), last = shape.axis(end);
+  check(first <= last, "start axis ", start, " must not stand behind end axis ", end, " of ", x);
   Index together = 1;
   for (int i = first; i <= last; ++i) {
     together *= shape[first];
     shape = shape.without(first);
   }
-  return detail::reshaped(op, x, x.array().reshape(shape.insert(first, together)));
+  return shape.insert(first, together);
+}
+}  // namespace detail
+
+/// Merges the axes from start to end, both included, into one: [A, B, C] -> [A * B * C]. Errors: an axis out of
+/// range, start behind end.
+inline Tensor flatten(const Tensor& x, Integer start = 0, Integer end = -1) {
+  Op op("flatten", x);
+  return detail::reshaped(op, x, x.array().reshape(detail::flattened(x.shape(), start, end)));
 }
 
 template <std::integral I, class... More>
@@ -109,11 +114,6 @@ inline Tensor select(const Tensor& x, Integer axis, Integer position) {
   });
 }
 
-/// slice() of an IntArray.
-inline IntArray slice(const IntArray& x, Integer axis, Integer start, Integer end, Integer step = 1) {
-  return x.slice(axis, start, end, step);
-}
-
 namespace detail {
 /// Splits x into parts of the given sizes along an axis.
 template <class A>
@@ -140,12 +140,14 @@ std::vector<A> equal_parts(const A& x, Index size, Integer axis) {
   check(size >= 1, "size ", size, " must be at least 1");
   std::vector<Index> sizes;
   for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min(size, left));
+  if (sizes.empty()) sizes.push_back(0);  // as in PyTorch, an empty axis has one part
   return parts_of(x, sizes, axis);
 }
 template <class A>
 std::vector<A> chunks(const A& x, Integer count, Integer axis) {
   const Op op("chunk");
   check(count >= 1, "count ", count, " must be at least 1");
+  if (x.shape()[axis] == 0) return parts_of(x, std::vector<Index>(static_cast<std::size_t>(count)), axis);
   return equal_parts(x, std::max<Index>(1, x.shape()[axis] / count + (x.shape()[axis] % count != 0)), axis);
 }
 }  // namespace detail
@@ -232,13 +234,18 @@ inline Tensor squeeze(const Tensor& x, Integer axis) {
   return detail::reshaped(op, x, x.array().squeeze(axis));
 }
 
+namespace detail {
+inline Shape squeezed(Shape shape) {
+  for (int axis = shape.rank() - 1; axis >= 0; --axis)
+    if (shape[axis] == 1) shape = shape.without(axis);
+  return shape;
+}
+}  // namespace detail
+
 /// Removes all axes of extent 1.
 inline Tensor squeeze(const Tensor& x) {
   Op op("squeeze", x);
-  Shape shape = x.shape();
-  for (int axis = shape.rank() - 1; axis >= 0; --axis)
-    if (shape[axis] == 1) shape = shape.without(axis);
-  return detail::reshaped(op, x, x.array().reshape(shape));
+  return detail::reshaped(op, x, x.array().reshape(detail::squeezed(x.shape())));
 }
 
 /// Stacks tensors of one shape along a new axis: n tensors [A, B] with axis 0 -> [n, A, B]. Errors: no tensors,
@@ -265,23 +272,31 @@ inline Tensor expand(const Tensor& x, const Shape& shape) {
   return op.record(x.array().expand(shape), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
 }
 
-/// Repeats the whole of x, with one count for each axis: x [A, B] with counts {2, 3} -> [2A, 3B]. If there are more
-/// counts than axes, x gets new leading axes. Errors: fewer counts than axes, a count below 0.
-inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
-  Op op("repeat", x);
-  const std::span<const Index> times = detail::plain(counts);
+namespace detail {
+template <class A>
+A repeated(A x, std::initializer_list<Integer> counts) {
+  const std::span<const Index> times = plain(counts);
   const int rank = static_cast<int>(times.size());
-  check(rank >= x.dim(), "counts given: ", rank, ", but x ", x.shape(), " needs ", x.dim(), ", one for each axis");
-  Array y = x.array();
-  while (y.rank() < rank) y = y.unsqueeze(0);
-  const Shape from = y.shape();
+  check(rank >= x.rank(), "counts given: ", rank, ", but x ", x.shape(), " needs ", x.rank(), ", one for each axis");
+  while (x.rank() < rank) x = x.unsqueeze(0);
   for (int axis = 0; axis < rank; ++axis) {
     const Index n = times[static_cast<std::size_t>(axis)];
     check(n >= 0, "count ", n, " must be at least 0");
     if (n == 1) continue;
-    const Shape stretched = y.shape().insert(axis, n), joined = y.shape().with(axis, n * y.shape()[axis]);
-    y = y.unsqueeze(axis).expand(stretched).reshape(joined);
+    const Shape stretched = x.shape().insert(axis, n), joined = x.shape().with(axis, n * x.shape()[axis]);
+    x = x.unsqueeze(axis).expand(stretched).reshape(joined);
   }
+  return x;
+}
+}  // namespace detail
+
+/// Repeats the whole of x, with one count for each axis: x [A, B] with counts {2, 3} -> [2A, 3B]. If there are more
+/// counts than axes, x gets new leading axes. Errors: fewer counts than axes, a count below 0.
+inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
+  Op op("repeat", x);
+  const Array y = detail::repeated(x.array(), counts);
+  Shape from = x.shape();
+  while (from.rank() < y.rank()) from = from.insert(0, 1);
   return op.record(y, save(from, x.shape()), [](const Array& dy, Grads& dx, const Shape& from, const Shape& shape) {
     Array d = dy;
     for (int axis = 0; axis < from.rank(); ++axis) {
@@ -294,28 +309,33 @@ inline Tensor repeat(const Tensor& x, std::initializer_list<Integer> counts) {
 
 namespace detail {
 /// x with position i of an axis moved to position to(i).
-template <class To>
-Array moved_along(const Array& x, int axis, const To& to) {
-  const Array in = x.contiguous();
-  Array y = Array::empty(x.shape());
+template <class A, class To>
+A moved_along(const A& x, int axis, const To& to) {
+  const A in = x.contiguous();
+  A y = A::empty(x.shape());
   const Index n = x.shape()[axis];
   Index inner = 1;
   for (int i = axis + 1; i < x.rank(); ++i) inner *= x.shape()[i];
-  real* const out = y.mutate();
+  auto* const out = y.mutate();
   for (Index run = 0; run * inner < x.numel(); ++run)
     std::copy_n(in.data() + run * inner, inner, out + (run / n * n + to(run % n)) * inner);
   return y;
 }
-inline Array flipped(Array x, const Axes& axes) {
+template <class A>
+A flipped(A x, const Axes& axes) {
+  check(!axes.empty(), "say which axes: flip(x, {0})");
   for (const Index axis : axes.of(x.rank())) {
     const Index last = x.shape()[axis] - 1;
     x = moved_along(x, static_cast<int>(axis), [last](Index i) { return last - i; });
   }
   return x;
 }
-inline Array rolled(const Array& x, int axis, Index shift) {
+/// A shift of n positions in a circle, as one of 0 to n - 1.
+inline Index counted_round(Index shift, Index n) { return n == 0 ? 0 : (shift % n + n) % n; }
+/// x with position i of an axis moved to i + by, where `by` is at least 0.
+template <class A>
+A rolled(const A& x, int axis, Index by) {
   const Index n = x.shape()[axis];
-  const Index by = n == 0 ? 0 : (shift % n + n) % n;
   return moved_along(x, axis, [n, by](Index i) { return (i + by) % n; });
 }
 }  // namespace detail
@@ -323,7 +343,6 @@ inline Array rolled(const Array& x, int axis, Index shift) {
 /// x with its elements in reverse order along each of `axes`. Errors: an axis out of range or listed twice, no axis.
 inline Tensor flip(const Tensor& x, const Axes& axes) {
   Op op("flip", x);
-  check(!axes.empty(), "say which axes: flip(x, {0})");
   return op.record(detail::flipped(x.array(), axes), save(axes),
                    [](const Array& dy, Grads& dx, const Axes& axes) { dx.add(0, detail::flipped(dy, axes)); });
 }
@@ -333,8 +352,9 @@ inline Tensor flip(const Tensor& x, const Axes& axes) {
 inline Tensor roll(const Tensor& x, Integer shift, Integer axis) {
   Op op("roll", x);
   const int a = x.shape().axis(axis);
-  return op.record(detail::rolled(x.array(), a, shift), save(a, shift),
-                   [](const Array& dy, Grads& dx, int a, Integer by) { dx.add(0, detail::rolled(dy, a, -by)); });
+  const Index n = x.shape()[a], by = detail::counted_round(shift, n);
+  return op.record(detail::rolled(x.array(), a, by), save(a, n - by),
+                   [](const Array& dy, Grads& dx, int a, Index back) { dx.add(0, detail::rolled(dy, a, back)); });
 }
 
 namespace detail {
@@ -410,6 +430,77 @@ inline Tensor tril(const Tensor& x, Integer diagonal = 0) {
 inline Tensor triu(const Tensor& x, Integer diagonal = 0) {
   Op op("triu", x);
   return detail::triangle(op, x, false, diagonal);
+}
+
+// The same functions for integers and masks, which have no gradient.
+
+/// An IntArray or a Mask.
+template <class A>
+concept Unrecorded = std::same_as<A, IntArray> || std::same_as<A, Mask>;
+template <Unrecorded A>
+A reshape(const A& x, std::initializer_list<Integer> extents) {
+  return x.reshape(extents);
+}
+template <Unrecorded A>
+A reshape(const A& x, const Shape& shape) {
+  return x.reshape(shape);
+}
+template <Unrecorded A>
+A flatten(const A& x, Integer start = 0, Integer end = -1) {
+  const Op op("flatten");
+  return x.reshape(detail::flattened(x.shape(), start, end));
+}
+template <Unrecorded A>
+A view(const A& x, std::initializer_list<Integer> extents) {
+  return x.view(extents);
+}
+template <Unrecorded A>
+A transpose(const A& x, Integer axis0, Integer axis1) {
+  return x.transpose(axis0, axis1);
+}
+template <Unrecorded A>
+A permute(const A& x, std::initializer_list<Integer> axes) {
+  return x.permute(axes);
+}
+template <Unrecorded A>
+A slice(const A& x, Integer axis, Integer start, Integer end, Integer step = 1) {
+  return x.slice(axis, start, end, step);
+}
+template <Unrecorded A>
+A select(const A& x, Integer axis, Integer position) {
+  return x.select(axis, position);
+}
+template <Unrecorded A>
+A unsqueeze(const A& x, Integer axis) {
+  return x.unsqueeze(axis);
+}
+template <Unrecorded A>
+A squeeze(const A& x, Integer axis) {
+  return x.squeeze(axis);
+}
+template <Unrecorded A>
+A squeeze(const A& x) {
+  return x.reshape(detail::squeezed(x.shape()));
+}
+template <Unrecorded A>
+A expand(const A& x, const Shape& shape) {
+  return x.expand(shape);
+}
+template <Unrecorded A>
+A repeat(const A& x, std::initializer_list<Integer> counts) {
+  const Op op("repeat");
+  return detail::repeated(x, counts);
+}
+template <Unrecorded A>
+A flip(const A& x, const Axes& axes) {
+  const Op op("flip");
+  return detail::flipped(x, axes);
+}
+template <Unrecorded A>
+A roll(const A& x, Integer shift, Integer axis) {
+  const Op op("roll");
+  const int a = x.shape().axis(axis);
+  return detail::rolled(x, a, detail::counted_round(shift, x.shape()[a]));
 }
 
 /// Splits the last axis into heads: [B, T, count * width] -> [B, count, T, width]. Head h takes the columns from h *

@@ -204,14 +204,6 @@ void read_data_words(int argc, char** argv, const std::string& usage, std::strin
   if (place.empty()) throw UsageError("where are the data? Its words are " + usage);
 }
 
-/// `count` layers, each built from these arguments: nn.ModuleList([L(...) for _ in range(count)]).
-template <class L, class... Arguments>
-std::vector<L> module_list(Index count, const Arguments&... arguments) {
-  std::vector<L> layers;
-  for (Index i = 0; i < count; ++i) layers.emplace_back(arguments...);
-  return layers;
-}
-
 /// The contents of a file that a lecture reads. Errors: the file does not have `size` bytes, as the lecture's file
 /// has.
 inline std::string lecture_file(const std::string& path, std::size_t size) {

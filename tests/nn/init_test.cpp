@@ -39,6 +39,17 @@ TEST_CASE("initialisers draw PyTorch's numbers") {
   CHECK(w.value().to_vector() == std::vector<real>(6, real(0.25)));
 }
 
+TEST_CASE("kaiming with a slope, as before a leaky_relu") {
+  // torch.manual_seed(1); w = torch.empty(3, 5); kaiming_uniform_(w, a=5 ** 0.5); then kaiming_normal_(w, a=0.1)
+  const Generator one(1);
+  Parameter weight(Array::zeros({3, 5}));
+  init::kaiming_uniform(weight, std::sqrt(5.0), one);
+  CHECK(weight.value().at({2, 4}) == doctest::Approx(-0.032605789601802826).epsilon(1e-6));
+  init::kaiming_normal(weight, 0.1, one);
+  CHECK(weight.value().at({0, 0}) == doctest::Approx(-1.1547495126724243).epsilon(1e-6));
+  CHECK(weight.value().at({2, 4}) == doctest::Approx(0.20437084138393402).epsilon(1e-6));
+}
+
 TEST_CASE("initialisers want a matrix, and keep the parameter's handle") {
   Generator random(1);
   const Parameter row(Array::zeros({3})), w(Array::zeros({2, 3})), other = w;

@@ -67,5 +67,33 @@ TEST_CASE("Sequential: a layer by its position, and as its type") {
   REFUSES(fixed[-3]);
 }
 
+namespace {
+/// A model whose list of blocks stands before another layer.
+struct Stack : Layer<Stack> {
+  std::vector<Linear> blocks;
+  Linear head;
+  Stack(Integer count, const Generator& random)
+      : blocks(module_list<Linear>(count, 3, 3, random)), head(3, 2, random) {}
+  Tensor forward(Tensor x) const {
+    for (const Linear& block : blocks) x = block(x);
+    return head(x);
+  }
+  void visit(Visitor& v) override {
+    v("blocks", blocks);
+    v("head", head);
+  }
+};
+}  // namespace
+
+TEST_CASE("module_list: layers that draw in order, before the fields behind them") {
+  const Generator random(1), same(1);
+  Stack stack(2, random);
+  const Sequential in_order{Linear(3, 3, same), Linear(3, 3, same), Linear(3, 2, same)};
+  const Tensor x = ones({1, 3});
+  CHECK(stack(x).to_vector() == in_order(x).to_vector());
+  CHECK(named_parameters(stack).at(2).name == "blocks.1.weight");
+  CHECK(module_list<Linear>(0, 3, 3, random).empty());
+}
+
 }  // namespace
 }  // namespace mote::test::sequential_test

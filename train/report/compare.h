@@ -44,7 +44,8 @@ std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& tenso
 /// and the first evaluation that differ, and how many steps and evaluations only one run has. For the first pair of
 /// checkpoints that differ, the texts name the first tensor and element, or else the first metadata text. Equal
 /// settings give equal bits. So a difference between runs with equal settings has a cause: other data, another version
-/// of mote, or a faulty machine. The list is empty if nothing differs and the runs have a checkpoint after the same step.
+/// of mote, or a faulty machine. The list is empty if nothing differs and both runs have a checkpoint after the same
+/// step.
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other);
 
 }  // namespace mote

@@ -35,6 +35,7 @@ inline Generator python_random(std::uint32_t seed) {
   return random;
 }
 
+/// The settings of Adder10Task.
 struct Adder10Options {
   double carries = 0;
   template <class V>

@@ -114,6 +114,10 @@ TEST_CASE("int_arange, one_hot, bincount") {
   REFUSES(one_hot(ints({3}), 3));
   REFUSES(one_hot(ints({-1})));
   REFUSES(one_hot(IntArray(Shape{0})));
+  constexpr Index largest = std::numeric_limits<Index>::max();
+  REFUSES(one_hot(ints({largest})));
+  REFUSES(bincount(ints({largest})));
+  REFUSES(bincount(ints({3, largest}), 5));
   CHECK(bincount(ints({1, 1, 3}), 6).to_vector() == List{0, 2, 0, 1, 0, 0});  // torch.bincount, minlength=6
   CHECK(bincount(ints({1, 1, 3})).to_vector() == List{0, 2, 0, 1});
   CHECK(bincount(IntArray(Shape{0}), 2).to_vector() == List{0, 0});

@@ -165,6 +165,7 @@ TEST_CASE("equal, allclose: PyTorch's answers") {
   CHECK(allclose(array({2}, {1, inf}), array({2}, {1, inf})));
   CHECK_FALSE(allclose(array({2}, {1, inf}), array({2}, {1, -inf})));
   CHECK_FALSE(allclose(Tensor(1), Tensor(inf)));
+  CHECK_FALSE(allclose(Tensor(inf), Tensor(1), 1e-5, inf));
   CHECK_FALSE(allclose(Tensor(inf), Tensor(1)));
   CHECK_FALSE(allclose(Tensor(nan), Tensor(nan)));
   CHECK(allclose(Tensor(nan), Tensor(nan), 1e-5, 1e-8, true));

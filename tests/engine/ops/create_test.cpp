@@ -2,6 +2,8 @@
 #include "engine/ops/create.h"
 
 #include "engine/array/print.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/view.h"
 #include "tests/sentences.h"
 #include "tests/tools.h"
 
@@ -76,6 +78,26 @@ TEST_CASE("linspace") {
   CHECK(error_of([&] {
           linspace(-static_cast<double>(most), static_cast<double>(most), 3);
         }).ends_with(" must be finite"));
+}
+
+TEST_CASE("ints: a tensor without its fractions, a mask as 0 and 1") {
+  CHECK(ints(tensor({1.9, -1.9, 0.5, -0.0})).to_vector() == std::vector<Index>{1, -1, 0, 0});  // PyTorch's x.long()
+  CHECK(ints(transpose(tensor({{1, 2}, {3, 4}}), 0, 1)).to_vector() == std::vector<Index>{1, 3, 2, 4});
+  CHECK(ints(zeros({0, 2})).shape() == Shape{0, 2});
+  CHECK(ints(tensor({2, 3}) > 2).to_vector() == std::vector<Index>{0, 1});
+  CHECK(ints(tensor(-0x1p63)).item() == std::numeric_limits<Index>::min());
+  REFUSES(ints(tensor(0x1p63)));
+  REFUSES(ints(tensor(std::nan(""))));
+  REFUSES(ints(tensor({1, -std::numeric_limits<double>::infinity()})));
+}
+
+TEST_CASE("arange in double has PyTorch's bits") {
+  if (sizeof(real) == 4) return;
+  // torch.arange(0.1, 1.75, 0.1, dtype=torch.float64): the sixth is 0.6, not 0.1 + 5 * 0.1
+  CHECK(arange(0.1, 1.75, 0.1).to_vector() ==
+        std::vector<real>{real(0.1), real(0.2), real(0.30000000000000004), real(0.4), real(0.5), real(0.6), real(0.7),
+                          real(0.8), real(0.9), real(1.0), real(1.1), real(1.2), real(1.3), real(1.4000000000000001),
+                          real(1.5), real(1.6), real(1.7000000000000002)});
 }
 
 TEST_CASE("arange") {

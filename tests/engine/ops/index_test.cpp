@@ -1,4 +1,4 @@
-// gather and take_rows.
+// index, index_put, gather, take_rows and index_add.
 #include "engine/ops/index.h"
 
 #include "engine/ops/arithmetic.h"
@@ -170,6 +170,65 @@ TEST_CASE("index: PyTorch's square brackets") {
   CHECK(index(ids, {Slice(), -1}).to_vector() == std::vector<Index>{3, 6});
   CHECK(index(ids, {int_arange(2), ints({2, 0})}).to_vector() == std::vector<Index>{3, 4});
   CHECK(index(ids, {ids > 4}).to_vector() == std::vector<Index>{5, 6});
+}
+
+TEST_CASE("index: a mask of one bool takes all of x, or nothing, along a new axis, as in PyTorch") {
+  const Tensor one = tensor(-0.23), two = tensor({1, 2});
+  CHECK(index(one, one > 0).shape() == Shape{0});
+  CHECK(index(one, one < 0).shape() == Shape{1});
+  CHECK(index(two, mask(false)).shape() == Shape{0, 2});
+  CHECK(index(two, mask(true)).to_vector() == two.to_vector());
+  CHECK(index(two, {mask(true), 1}).shape() == Shape{1});
+  CHECK(index(ints({1, 2}), mask(false)).shape() == Shape{0, 2});
+  const Tensor tracked = tensor(3).requires_grad_();
+  sum(index(tracked, mask(false))).backward();
+  CHECK(tracked.grad().item() == 0);
+}
+
+TEST_CASE("index_put: check_op for slices, lists, masks and a repeated position") {
+  const auto put = [](std::initializer_list<IndexItem> items, const std::vector<std::size_t>& to, const Array& values) {
+    const std::vector<IndexItem> kept(items);
+    const Oracle oracle = [to](const std::vector<Value>& in) {
+      std::vector<double> y = in[0].x;
+      for (std::size_t i = 0; i < to.size() && !y.empty(); ++i) y[to[i]] = in[1].x[i % in[1].x.size()];
+      return y;
+    };
+    const OpOptions options{.required = 0, .empty = {Array::zeros({0, 4}), Array::zeros({1})}};
+    const auto of = [kept](In t) {
+      if (t[0].numel() == 0) return index_put(t[0], {Slice()}, t[1]);
+      return kept.size() == 1 ? index_put(t[0], {kept[0]}, t[1]) : index_put(t[0], {kept[0], kept[1]}, t[1]);
+    };
+    check_op("index_put", of, oracle, {random_array({3, 4}, 1), values}, options);
+  };
+  put({Slice(), Slice(0, {}, 2)}, {0, 2, 4, 6, 8, 10}, random_array({3, 2}, 2));
+  put({1}, {4, 5, 6, 7}, random_array({4}, 2));
+  put({ints({0, 2}), ints({1, 3})}, {1, 11}, random_array({2}, 2));
+  put({ints({0, 2, 0}), ints({1, 3, 1})}, {1, 11, 1}, random_array({3}, 2));
+  put({mask({false, true, true}), -1}, {7, 11}, random_array({1}, 2));
+}
+
+TEST_CASE("index_put: PyTorch's assignment to square brackets") {
+  // x = torch.arange(6.).reshape(2, 3); x[x > 2] = -1; x[..., -1] = 9; x[[0, 1], [1, 0]] = torch.tensor([5., 6.])
+  Tensor x = reshape(arange(6), {2, 3});
+  x = index_put(x, x > 2, -1);
+  CHECK(x.to_vector() == std::vector<real>{0, 1, 2, -1, -1, -1});
+  x = index_put(x, {"...", -1}, 9);
+  CHECK(x.to_vector() == std::vector<real>{0, 1, 9, -1, -1, 9});
+  x = index_put(x, {ints({0, 1}), ints({1, 0})}, tensor({5, 6}));
+  CHECK(x.to_vector() == std::vector<real>{0, 5, 9, 6, -1, 9});
+  const Tensor row = x;
+  x = index_put(x, 0, tensor({1, 2, 3}));
+  CHECK(x.to_vector() == std::vector<real>{1, 2, 3, 6, -1, 9});
+  CHECK(row.to_vector() == std::vector<real>{0, 5, 9, 6, -1, 9});
+  CHECK(index_put(transpose(x, 0, 1), {Slice(), 0}, 0).to_vector() == std::vector<real>{0, 6, 0, -1, 0, 9});
+
+  const IntArray ids = ints({{1, 2, 3}, {4, 5, 6}});
+  CHECK(index_put(ids, ids > 4, -100).to_vector() == std::vector<Index>{1, 2, 3, 4, -100, -100});
+  CHECK(index_put(ids, {Slice(), 0}, ints({7, 8})).to_vector() == std::vector<Index>{7, 2, 3, 8, 5, 6});
+  CHECK(index_put(ids, {ints({0, 0}), 0}, ints({7, 8})).at({0, 0}) == 8);
+  REFUSES(index_put(x, {0}, zeros({2})));
+  REFUSES(index_put(x, {2}, 1));
+  REFUSES(index_put(ids, {0}, ints({1, 2})));
 }
 
 TEST_CASE("index: what does not fit") {

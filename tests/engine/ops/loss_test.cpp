@@ -187,6 +187,28 @@ TEST_CASE("l1_loss, binary_cross_entropy_with_logits") {
   REFUSES(binary_cross_entropy_with_logits(zeros({2, 1}), zeros({2})));
 }
 
+TEST_CASE("binary_cross_entropy") {
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none})
+    check_op("binary_cross_entropy", [=](In x) { return binary_cross_entropy(x[0], x[1], reduction); },
+             elementwise(reduction, [](double p, double t) { return -t * std::log(p) - (1 - t) * std::log(1 - p); }),
+             {random_array({3, 11}, 1, 0.1, 0.9), random_array({3, 11}, 2, 0.1, 0.9)},
+             {.empty = {Array::zeros({0}), Array::zeros({0})}});
+  // PyTorch: F.binary_cross_entropy(y, t, reduction='none') in double, gradients for a dy of ones
+  const Tensor t = array({8}, {0, 0.25, 1, 0, 1, 1, 0, 0.75});
+  check_torch([&](In x) { return binary_cross_entropy(x[0], t, Reduction::none); }, {0, 0.3, 0.5, 0, 1, 0, 1, 0.75},
+              {0, 0.5684994090355333, 0.6931471805599453, 0, 0, 100, 100, 0.5623351446188083},
+              {0, 0.23809523809523805, -2, 0, 0, real(-1e12), real(1e12), 0});
+  REFUSES(binary_cross_entropy(zeros({2, 1}), zeros({2})));
+  REFUSES(binary_cross_entropy(tensor({0.5, 1.5}), zeros({2})));
+  REFUSES(binary_cross_entropy(tensor({0.5, std::nan("")}), zeros({2})));
+}
+
+TEST_CASE("binary_cross_entropy_with_logits of infinite logits") {
+  const Tensor x = array({3}, {inf, -inf, -inf}), t = array({3}, {0, 1, 0});
+  CHECK(binary_cross_entropy_with_logits(x, t, Reduction::none).to_vector() ==
+        std::vector<real>{real(inf), real(inf), 0});
+}
+
 TEST_CASE("nll_loss of log_softmax is cross_entropy") {
   const IntArray few = ints({2, 0});
   // PyTorch: lp = torch.log_softmax(torch.tensor([[1., 2, 3], [0, 0, 1]]), -1); F.nll_loss(lp, torch.tensor([2, 0]))

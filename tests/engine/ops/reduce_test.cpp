@@ -268,6 +268,10 @@ TEST_CASE("stddev, norm, logsumexp, prod") {
   check_op("logsumexp", [](In t) { return logsumexp(t[0], 1); }, reduced(1, log_sum_exp_of), {x}, {.empty = empty});
   check_op("prod", [](In t) { return prod(t[0], 1); }, reduced(1, product_of), {x}, {.empty = empty});
   check_op("prod", [](In t) { return prod(t[0]); }, reduced({}, product_of), {random_array({2, 3}, 1)});
+  // The product of the others times dy, in this order: dy times 1e-30 would be 0 in float.
+  const Tensor factors = tensor({1e-30, 1e30, 1e-20}).requires_grad_();
+  prod(factors).backward(tensor(1e-20));
+  CHECK(factors.grad().at({2}) == doctest::Approx(1e-20).epsilon(1e-6));
   CHECK(stddev(Tensor(x), {}, 1, true).shape() == Shape{1, 1, 1});
   CHECK(norm(Tensor(x), {0, 2}, true).shape() == Shape{1, 4, 1});
   CHECK(logsumexp(Tensor(x), {0, 2}, true).shape() == Shape{1, 4, 1});

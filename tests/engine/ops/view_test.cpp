@@ -2,6 +2,7 @@
 #include "engine/ops/view.h"
 
 #include "engine/array/integers.h"
+#include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "tests/sentences.h"
 #include "tests/support.h"
@@ -113,7 +114,6 @@ TEST_CASE("split, chunk, unbind") {
   CHECK(split(zeros({7}), 3).size() == 3);
   CHECK(split(zeros({7}), 3)[2].shape() == Shape{1});
   CHECK(chunk(zeros({7}), 3)[0].shape() == Shape{3});
-  CHECK(chunk(zeros({0}), 3).empty());
   CHECK(split(zeros({4}), std::vector<Index>{0, 4})[0].shape() == Shape{0});
   CHECK(unbind(zeros({3, 2}))[2].shape() == Shape{2});
 }
@@ -296,6 +296,61 @@ TEST_CASE("squeeze without an axis removes all extents of 1") {
   CHECK(squeeze(zeros({1, 1})).shape() == Shape{});
   check_op("squeeze", [](In t) { return squeeze(t[0]); }, each([](double x) { return x; }),
            {random_array({3, 1, 4}, 1)});
+}
+
+TEST_CASE("split and chunk of an empty axis have PyTorch's number of parts") {
+  CHECK(split(zeros({0, 3}), 2).size() == 1);
+  CHECK(split(zeros({2, 0}), 2, 1).at(0).shape() == Shape{2, 0});
+  CHECK(chunk(zeros({0}), 3).size() == 3);
+  CHECK(cat(split(zeros({0, 3}), 2)).shape() == Shape{0, 3});
+  CHECK(split(IntArray(Shape{0}), 2).size() == 1);
+}
+
+TEST_CASE("roll by any shift, and its gradient") {
+  for (const Index shift :
+       {std::numeric_limits<Index>::min(), std::numeric_limits<Index>::max(), Index(-4), Index(0)}) {
+    const Tensor x = tensor({1, 2, 3}).requires_grad_();
+    const Tensor y = roll(x, shift, 0);
+    y.backward(tensor({10, 20, 30}));
+    const std::vector<real> moved = y.to_vector(), gradient = x.grad().to_vector();
+    CAPTURE(shift);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(gradient[static_cast<std::size_t>(moved[i]) - 1] == real(10 * (i + 1)));
+  }
+}
+
+/// The same view of integers, of a mask and of a tensor has the same shape and the same elements.
+template <class F>
+void check_unrecorded(const F& f) {
+  const IntArray ids = int_arange(24).reshape({2, 3, 1, 4});
+  const Tensor y = f(tensor(ids));
+  const IntArray of_ids = f(ids);
+  const Mask of_mask = f(ids > 11);
+  CHECK(of_ids.shape() == y.shape());
+  CHECK(tensor(of_ids).to_vector() == y.to_vector());
+  CHECK(of_mask.to_vector() == (y > 11).to_vector());
+}
+
+TEST_CASE("views of integers and masks have the names of the ops") {
+  check_unrecorded([](const auto& x) { return reshape(x, {6, -1}); });
+  check_unrecorded([](const auto& x) { return reshape(x, Shape{24}); });
+  check_unrecorded([](const auto& x) { return view(x, {4, 6}); });
+  check_unrecorded([](const auto& x) { return flatten(x, 1); });
+  check_unrecorded([](const auto& x) { return transpose(x, 0, -1); });
+  check_unrecorded([](const auto& x) { return permute(x, {3, 0, 2, 1}); });
+  check_unrecorded([](const auto& x) { return slice(x, 3, 1, 4, 2); });
+  check_unrecorded([](const auto& x) { return select(x, 1, -1); });
+  check_unrecorded([](const auto& x) { return unsqueeze(x, 1); });
+  check_unrecorded([](const auto& x) { return squeeze(x, 2); });
+  check_unrecorded([](const auto& x) { return squeeze(x); });
+  check_unrecorded([](const auto& x) { return expand(x, {2, 3, 5, 4}); });
+  check_unrecorded([](const auto& x) { return repeat(x, {2, 1, 3, 2}); });
+  check_unrecorded([](const auto& x) { return flip(x, {0, 3}); });
+  check_unrecorded([](const auto& x) { return roll(x, -5, 3); });
+  const IntArray ids = int_arange(6);
+  REFUSES(flip(ids, {}));
+  REFUSES(repeat(ids.reshape({2, 3}), {2}));
+  REFUSES(flatten(ids, 1));
+  REFUSES(flatten(tensor(3), 2, 5));
 }
 
 TEST_CASE("split and chunk of indices") {
