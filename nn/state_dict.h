@@ -50,6 +50,7 @@ StateDict state_dict(const Module& module, const NameTable& names = {});
 StateDict state_dict(const SafetensorsFile& file);
 StateDict state_dict(SafetensorsFile&&) = delete;
 
+/// How load_state_dict() and load() read a state.
 struct LoadOptions {
   /// true: all names must agree. false: loads the names that agree and reports the others. Shapes must agree in both
   /// cases.

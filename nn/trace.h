@@ -11,6 +11,7 @@
 
 namespace mote {
 
+/// How a Trace prints its lines.
 struct TracePrint {
   int depth = 1000;                                  ///< how many levels to print; 1 prints only the outermost modules
   bool times = true;                                 ///< without times the text depends only on the shapes

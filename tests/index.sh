@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# examples/index.md, the index of the library, from its headers. Without a word: whether the page is what they give.
+# examples/index.md, the index of the library, from its headers. Without a word: whether the page is what they give, and
+# each name has its sentence.
 # tests/index.sh [--write]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,5 +22,6 @@ index() {
 if [ "${1:-}" = --write ]; then
   index >"$page"
 else
+  ! grep -F '` |  | `' "$page" || { echo "these names have no comment that begins with ///" >&2 && exit 1; }
   diff <(index) "$page" || { echo "$page is not what the headers give: run tests/index.sh --write" >&2 && exit 1; }
 fi

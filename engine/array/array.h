@@ -103,8 +103,11 @@ void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, In
 // computed for blocks of 4096 elements or 128 rows, each in 16 lanes. The sums of blocks are added in groups of 128.
 // This order of additions depends only on the shape. The sum of no elements is 0; max and min of no elements are
 // errors. If any element is NaN, the result is NaN.
+/// The sum over `axes`.
 Array sum(const Array& x, const Axes& axes = {}, Flag keepdim = false);
+/// The largest element over `axes`.
 Array max(const Array& x, const Axes& axes = {}, Flag keepdim = false);
+/// The smallest element over `axes`.
 Array min(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 /// Sums x down to `shape`, which must broadcast to x's shape. Gradients undo broadcasting this way.
 Array sum_to(const Array& x, const Shape& shape);

@@ -80,6 +80,7 @@ template <std::floating_point F>
 __attribute__((unavailable("of integers and a fraction write tensor(ids) * 0.5"))) IntArray operator*(const IntArray&,
                                                                                                       F);
 
+/// Whether one of two types is IntArray.
 template <class A, class B>
 concept EitherIsIntArray = std::same_as<A, IntArray> || std::same_as<B, IntArray>;
 template <class A, class B>

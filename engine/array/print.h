@@ -11,6 +11,7 @@
 
 namespace mote {
 
+/// Whether numbers are printed with exponents, such as 1.0000e-05. automatic: where PyTorch does.
 enum class Scientific { automatic, on, off };
 
 /// Options for printing, with the names and defaults of torch.set_printoptions.

@@ -9,6 +9,7 @@
 namespace mote {
 
 struct Node;
+/// A shared pointer to a node of a graph.
 using NodePtr = std::shared_ptr<Node>;
 
 /// A node of the recorded graph: one op, or a leaf. A node does not hold the op's result, so an activation lives only

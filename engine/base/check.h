@@ -23,7 +23,7 @@ class [[gnu::visibility("default")]] Error : public std::runtime_error {
   explicit Error(std::string_view sentence);
 };
 
-// text_of formats one part of an error message. To support your own type, define text_of in its namespace.
+/// Formats one part of an error message. To support your own type, define text_of in its namespace.
 std::string text_of(double x);  ///< at most six significant digits, as std::cout prints x in the C locale
 template <std::integral T>
 std::string text_of(T n) {

@@ -12,6 +12,7 @@ namespace mote {
 /// Formats a number with commas between groups of three digits: grouped(1234567) is "1,234,567".
 std::string grouped(Index n);
 
+/// The cells of one row of a table.
 using TableRow = std::vector<std::string>;
 
 /// The rows of a table as text, one line each. Columns are two spaces apart and as wide as their widest cell. `sides`

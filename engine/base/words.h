@@ -54,6 +54,7 @@ concept HasWords = requires(Enum e) {
   words(e).size();
 };
 
+/// The word for a value of an enum.
 template <HasWords Enum>
 std::string text_of(Enum value) {
   for (const Word<Enum>& w : words(Enum{}))

@@ -7,11 +7,13 @@
 
 namespace mote {
 
+/// A box of a Diagram, with its lines of text.
 struct DiagramBox {
   std::vector<std::string> lines;  ///< lines of text; the first is the name of the box
   std::string colour;
 };
 
+/// Boxes and the arrows between them, to be drawn by diagram_svg().
 struct Diagram {
   std::vector<DiagramBox> boxes;
   std::vector<std::pair<std::size_t, std::size_t>> arrows;  ///< positions in `boxes`: from a box to a later box

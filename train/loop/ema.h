@@ -8,6 +8,7 @@
 
 namespace mote {
 
+/// The settings of an EMA.
 struct EMAOptions {
   double decay = 0.999;  ///< the share of the average that an update keeps
   /// Whether the decay is limited to (1 + n) / (10 + n) after n updates. Then an early average covers about the last

@@ -22,6 +22,7 @@ struct StepReport {
   std::vector<std::pair<std::string, double>> updates = {};  ///< update_ratio() of each trainable parameter, by name
 };
 
+/// The settings of fit().
 struct FitOptions {
   Index steps = 1000;    ///< steps of the whole training
   Index first_step = 0;  ///< the step to begin with; earlier steps have already been taken

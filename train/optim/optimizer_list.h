@@ -11,6 +11,7 @@
 
 namespace mote {
 
+/// The optimizers that a recipe can name.
 enum class OptimizerKind { adamw, adam, sgd, muon };
 constexpr auto words(OptimizerKind) {
   return std::to_array<Word<OptimizerKind>>({{OptimizerKind::adamw, "adamw"},

@@ -8,6 +8,7 @@
 
 namespace mote {
 
+/// A line of a Chart, with its name and its points.
 struct ChartLine {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< in the order of x
@@ -15,6 +16,7 @@ struct ChartLine {
   bool dashed = false;
 };
 
+/// A chart of lines over one axis, with the names of both axes.
 struct Chart {
   std::string title, x_label = "step";
   std::vector<ChartLine> lines;

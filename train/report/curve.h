@@ -6,6 +6,7 @@
 
 namespace mote {
 
+/// The size of a curve, and the range that it shows.
 struct CurveOptions {
   std::string title = {};
   bool log = false;  ///< a logarithmic scale, on which values that are not above 0 are left out

@@ -10,6 +10,7 @@
 
 namespace mote {
 
+/// A table of a report page, with its title.
 struct ReportTable {
   std::string title;
   std::vector<std::string> columns = {};  ///< no header row if empty
@@ -23,6 +24,7 @@ struct HeadsThen {
   std::vector<std::vector<std::string>> layers = {};
 };
 
+/// What a report page shows.
 struct Report {
   std::string title = {}, description = {};
   std::vector<std::pair<std::string, std::string>> facts = {};  ///< the main results, each a name and a value

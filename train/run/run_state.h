@@ -11,6 +11,7 @@
 
 namespace mote {
 
+/// What a run has computed so far, besides the weights.
 struct RunState {
   Index steps = 0;  ///< training steps taken so far
   std::optional<double> best_score = {};

@@ -11,6 +11,7 @@
 
 namespace mote {
 
+/// How a Run keeps its results, and how it is resumed.
 struct RunOptions {
   std::string folder = {};      ///< for checkpoints, logs and the report; empty: nothing is saved
   bool fresh = false;           ///< it is an error if the folder has a run already

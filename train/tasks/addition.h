@@ -7,6 +7,7 @@
 
 namespace mote {
 
+/// The settings of AdditionTask.
 struct AdditionOptions {
   Index digits = 2;
   bool plain = false;

@@ -7,6 +7,7 @@
 
 namespace mote {
 
+/// The settings of AssociativeRecallTask.
 struct AssociativeRecallOptions {
   Index keys = 32, values = 32, pairs = 4, length = 32;
   template <class V>

@@ -7,6 +7,7 @@
 
 namespace mote {
 
+/// The settings of DyckTask.
 struct DyckOptions {
   Index kinds = 2, depth = 4, length = 24;
   template <class V>

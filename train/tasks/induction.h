@@ -9,6 +9,7 @@
 
 namespace mote {
 
+/// The settings of InductionTask.
 struct InductionOptions {
   Index symbols = 26, shortest = 3, length = 24;
   template <class V>

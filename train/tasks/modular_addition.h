@@ -7,6 +7,7 @@
 
 namespace mote {
 
+/// The settings of ModularAdditionTask.
 struct ModularAdditionOptions {
   Index modulus = 31, training = 60;
   template <class V>

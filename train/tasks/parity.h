@@ -5,6 +5,7 @@
 
 namespace mote {
 
+/// The settings of ParityTask.
 struct ParityOptions {
   Index length = 16, test_length = 16;
   template <class V>

@@ -5,6 +5,7 @@
 
 namespace mote {
 
+/// The settings of RepeatTask.
 struct RepeatOptions {
   Index symbols = 64, length = 12;
   template <class V>

@@ -5,6 +5,7 @@
 
 namespace mote {
 
+/// The settings of SelectiveCopyTask.
 struct SelectiveCopyOptions {
   Index symbols = 14, length = 32, count = 4;
   template <class V>

@@ -7,6 +7,7 @@
 
 namespace mote {
 
+/// The settings of SortTask.
 struct SortOptions {
   Index symbols = 3, length = 6;
   template <class V>

@@ -8,6 +8,7 @@
 
 namespace mote {
 
+/// The kinds of characters that GPT-2 splits a text by.
 enum class CharacterClass { letter, number, space, other };
 
 /// The class of the character with this code, in the Unicode version of train/text/unicode_tables.h. A byte that is

@@ -13,6 +13,7 @@
 
 namespace mote {
 
+/// The settings of a TextTask.
 struct TextOptions {
   std::string text = {};           ///< a file, or nanoGPT's folder with train.bin; empty: a text that mote makes
   std::string val = {};            ///< a file that is held out; empty: a tenth of the text
@@ -84,6 +85,7 @@ struct TextData {
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 
+/// A text that mote makes, with its probability.
 struct SyntheticText {
   std::string text;
   double nats;  ///< -ln of the probability of this text, which is the total loss of the best possible model

@@ -16,6 +16,7 @@ namespace mote {
 
 class Json;
 
+/// How a tokenizer splits a text into tokens.
 enum class TokenizerKind {
   character,  ///< a token for each Unicode character of a text
   byte,       ///< a token for each of the 256 bytes
@@ -38,6 +39,7 @@ constexpr auto words(SpecialText) {
       {{SpecialText::refuse, "refuse"}, {SpecialText::allow, "allow"}, {SpecialText::plain, "plain"}});
 }
 
+/// A token that stands for no text of its own, such as the end of a document.
 struct SpecialToken {
   Index id;
   std::string text;  ///< its spelling

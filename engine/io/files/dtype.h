@@ -74,6 +74,7 @@ constexpr auto words(DType) {
   });
 }
 
+/// The number of bits of an element.
 constexpr Index bits(DType type) { return words(type)[static_cast<std::size_t>(type)].bits; }
 constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
 /// Whether elements of type `type` can be read as `as`, one of mote's own types. Booleans can be read as boolean, i64

@@ -77,6 +77,7 @@ class Json {
   std::uint32_t depth_ = 0;  // levels of nested arrays and objects
 };
 
+/// A member of a JSON object.
 struct JsonMember {
   std::string name;
   Json value;
