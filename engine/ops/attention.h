@@ -27,7 +27,7 @@ struct AttentionOptions {
   Array alibi = {};                    ///< slopes [H]: subtracts slope * |distance in positions| from each score
   std::optional<double> dropout = {};  ///< probability of dropping a weight; layers drop in training only
 
-  /// Checks the options. The error message begins with the name of the open op, or with `who` if no op is open.
+  /// Checks the options. The error message begins with the name of the op that is running, or with `who` if none is.
   /// Errors: a window below 0 or without causal, a scale that is not finite, a dropout that is not a probability.
   void require(const char* who) const {
     check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",

@@ -38,7 +38,7 @@ inline std::vector<Index> row_of(const IntArray& rows, Index n) {
 }
 
 /// N questions with their expected `answers` [N, A]. A question is a row of `prompts` [N, P], which the model
-/// continues with the answer. The questions of a Dataset are its inputs, which are in `values` or `prompts`.
+/// continues with the answer. If the inputs of a Dataset are numbers, a question is a row of `values` instead.
 struct Questions {
   IntArray prompts, answers;
   Array values = {};

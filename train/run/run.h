@@ -36,8 +36,8 @@ class Run {
 
   /// Does the next part of the run, and returns false if nothing was left to do. First the initial model is evaluated,
   /// if that is due. Then each call takes one training step, with its evaluation and its checkpoint if they are due.
-  /// At last comes the final evaluation. A signal to a StopSignal interrupts the final evaluation. Then there are no
-  /// events, and the next call begins the final evaluation again.
+  /// At last comes the final evaluation. A signal to a StopSignal interrupts the final evaluation. Then step()
+  /// returns true, events() is empty, and the next call begins the final evaluation again.
   ///
   ///     while (run.step())
   ///       for (const RunEvent& event : run.events()) std::cout << event << "\n";

@@ -15,7 +15,7 @@ namespace of_check {  // a namespace, because an answer may define the same name
 
 /// Thrown by an expectation that fails. what() is the sentence for the learner.
 struct Wrong : std::runtime_error {
-  std::string at;       // the name of the expectation, or the name of a mistake in the table
+  std::string at;       // the name of the expectation that failed, or of a Mistake that the answer has
   Tensor got;           // the value that the answer computed; undefined if the expectation compares no numbers
   real tolerance = 0;   // the tolerance of close() when another value is compared with `got`
   std::string details;  // appended to the sentence of a mistake
