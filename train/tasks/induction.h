@@ -20,14 +20,14 @@ struct InductionOptions {
   }
 };
 
-/// The induction task. A row has 2 * length + 1 letters. It begins with `shortest` to `length` different random letters
-/// and repeats them until it is full. A model cannot memorize where to attend. It must find the same letter earlier in
-/// the row, and attend to the letter that followed it. Letters before the first repetition do not count in the loss.
-/// ids are the row without its last letter and targets without its first, both [B, 2 * length]. The answer to a question
-/// consists of the last letters of a row, at most four. The question is the row without these letters. One question in
-/// four is held out. Source: Olsson et al. 2022. Their random tokens also
-/// differ from each other, because their vocabulary is large. Errors: symbols outside 2 to a million, length below 2
-/// or above symbols, shortest below 1 or above length.
+/// The induction task. A row has 2 * length + 1 letters. It begins with `shortest` to `length` different random
+/// letters and repeats them until it is full. A model cannot memorize where to attend. It must find the same letter
+/// earlier in the row, and attend to the letter that followed it. Letters before the first repetition do not count
+/// in the loss. ids are the row without its last letter and targets without its first, both [B, 2 * length]. The
+/// answer to a question consists of the last letters of a row, at most four. The question is the row without these
+/// letters. One question in four is held out. Source: Olsson et al. 2022. Their random tokens also differ from each
+/// other, because their vocabulary is large. Errors: symbols outside 2 to a million, length below 2 or above
+/// symbols, shortest below 1 or above length.
 class InductionTask : public Task {
  public:
   using Options = InductionOptions;
