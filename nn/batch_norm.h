@@ -6,6 +6,7 @@
 #include "engine/ops/unary.h"
 #include "engine/ops/view.h"
 #include "nn/module.h"
+#include "nn/norm.h"
 
 namespace mote {
 
@@ -25,8 +26,10 @@ struct BatchNorm1d : Layer<BatchNorm1d> {
         bias(Array::zeros({features})),
         running_mean(Array::zeros({features})),
         running_var(Array::full({features}, 1)),
-        eps(epsilon),
-        momentum(momentum_of_batch) {}
+        eps(detail::checked_eps(epsilon)),
+        momentum(momentum_of_batch) {
+    check_in("BatchNorm1d", momentum >= 0 && momentum <= 1, "momentum ", momentum, " is not in [0, 1]");
+  }
 
   Tensor forward(const Tensor& x) const {
     const Index features = weight.shape()[0];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,14 @@
 
 namespace mote {
 
+namespace detail {
+/// The eps of a norm. Errors: below 0, not finite.
+inline double checked_eps(double eps) {
+  check_in("norm", eps >= 0 && std::isfinite(eps), "eps ", eps, " must be finite and at least 0");
+  return eps;
+}
+}  // namespace detail
+
 /// y = (x - mean) / sqrt(var + eps) * weight + bias, with mean and var over the last axis of x [..., C]. weight starts
 /// as 1, bias as 0.
 struct LayerNorm : Layer<LayerNorm> {
@@ -18,7 +27,7 @@ struct LayerNorm : Layer<LayerNorm> {
   double eps;
 
   explicit LayerNorm(Integer features, Fraction epsilon = 1e-5, Flag with_bias = true)
-      : weight(Array::full({features}, 1)), eps(epsilon) {
+      : weight(Array::full({features}, 1)), eps(detail::checked_eps(epsilon)) {
     if (with_bias) bias = Parameter(Array::zeros({features}));
   }
   Tensor forward(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
@@ -33,7 +42,8 @@ struct RMSNorm : Layer<RMSNorm> {
   Parameter weight;
   double eps;
 
-  explicit RMSNorm(Integer features, Fraction epsilon = 1e-5) : weight(Array::full({features}, 1)), eps(epsilon) {}
+  explicit RMSNorm(Integer features, Fraction epsilon = 1e-5)
+      : weight(Array::full({features}, 1)), eps(detail::checked_eps(epsilon)) {}
   Tensor forward(const Tensor& x) const { return rms_norm(x, weight, eps); }
   void visit(Visitor& v) override { v("weight", weight); }
 };

@@ -113,6 +113,7 @@ struct Sequential : Layer<Sequential> {
 /// In the body of the constructor all other fields have drawn already.
 template <class L, class... Arguments>
 std::vector<L> module_list(Integer count, const Arguments&... arguments) {
+  check_in("module_list", count >= 0, "count ", count, " must be at least 0");
   std::vector<L> layers;
   for (Index i = 0; i < count; ++i) layers.emplace_back(arguments...);
   return layers;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "engine/array/join.h"
 
@@ -40,16 +42,22 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
       positions[name] = i;
       if (table.rules.empty()) rules.push_back({.there = name, .here = name, .read_only = name != places[i].names[0]});
     }
+  const auto possible = [](const NameRule& r) {
+    return std::min({r.rows, r.from_here, r.from_there}) >= 0 &&
+           std::max({r.rows, r.from_here, r.from_there}) <= Shape::max_numel;
+  };
   std::map<std::string, Index> rows;  // the number of rows of each of the other library's arrays, by its name
-  for (const NameRule& r : rules) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
+  for (const NameRule& r : rules)
+    if (possible(r)) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
   std::vector<PlacedRule> placed;
   for (const NameRule& r : rules) {
     const auto found = positions.find(r.here);
     if (found == positions.end()) continue;  // for example a bias that this module does not have
     placed.push_back({r, found->second, {}});
     const Shape& ours = places[found->second].shape;
+    if (!possible(r)) continue;
     const bool part = r.rows != 0, fits = !part || (ours.rank() > 0 && r.from_here + r.rows <= ours[0]);
-    if (!fits || std::min({r.rows, r.from_here, r.from_there}) < 0 || (r.transposed && ours.rank() != 2)) continue;
+    if (!fits || (r.transposed && ours.rank() != 2)) continue;
     const Shape whole = part ? ours.with(0, rows[r.there]) : ours;
     placed.back().there = r.transposed ? whole.swapped(0, 1) : whole;
   }
@@ -241,9 +249,12 @@ LoadReport load_places(const char* who, const std::vector<StatePlace>& places, c
                        const LoadOptions& options, const std::string& what, const std::string& owner) {
   auto [assignments, problems, report] = match(state, places, options);
   const auto require_none = [&, &problems = problems] {
+    constexpr std::size_t most = 50;  // lines of the message
     std::string all;
+    std::set<std::string_view> said;  // several parts may have the same problem
     for (const auto& [place, text] : problems)
-      if (all.find(text) == std::string::npos) all += text;  // several parts may have the same problem
+      if (said.insert(text).second && said.size() <= most) all += text;
+    if (said.size() > most) all += "\n  and " + std::to_string(said.size() - most) + " more";
     check_in(who, all.empty(), what, " does not fit this ", owner, ":", all);
   };
   require_none();

@@ -182,7 +182,8 @@ inline IntArray int_arange(Integer start, Integer end, Integer step = 1) {
   Index distance = 0;
   check_in("int_arange", by != 0 && (first == last || (first < last) == (by > 0)), "step ", by, " never leads from ",
            first, " to ", last);
-  check_in("int_arange", !__builtin_sub_overflow(last, first, &distance), "too many steps from ", first, " to ", last);
+  const bool fits = !__builtin_sub_overflow(last, first, &distance) && distance != std::numeric_limits<Index>::min();
+  check_in("int_arange", fits, "too many steps from ", first, " to ", last);
   IntArray y({distance / by + (distance % by != 0)});
   Index* const out = y.mutate();
   for (Index i = 0; i < y.numel(); ++i) out[i] = first + i * by;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "engine/base/argument.h"
 #include "engine/base/shape.h"
 
 namespace mote {
@@ -23,7 +24,7 @@ template <class T>
 class Nested {
  public:
   template <class U>
-  requires detail::GoesInto<U, T> Nested(U value) : value_(static_cast<T>(value)) {}
+  requires detail::GoesInto<U, T> Nested(U value) : value_(converted(value)) {}
   template <class U>
   requires(std::is_arithmetic_v<U> && !detail::GoesInto<U, T>) __attribute__((
       unavailable("a list has one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")))
@@ -47,6 +48,13 @@ class Nested {
   }
 
  private:
+  template <class U>
+  static T converted(U value) {
+    if constexpr (std::same_as<T, Index>)
+      return detail::index_of(value);
+    else
+      return static_cast<T>(value);
+  }
   void append(const Shape& shape, int depth, std::vector<T>& values) const {
     const bool leaf = depth == shape.rank();
     check_in("nested", leaf ? !list_ : list_ && static_cast<Index>(items_.size()) == shape[depth],

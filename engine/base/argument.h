@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -24,6 +25,15 @@ template <class T>
 concept Whole = std::integral<T> && !std::same_as<T, bool> && !Letter<T>;
 template <class T>
 concept NoWhole = OneOf<T, bool> || Letter<T>;
+/// An integer as an Index. An unsigned one above the largest Index would become negative, as v.size() - 1 of an empty
+/// vector would. Errors: such an integer.
+template <Whole T>
+constexpr Index index_of(T n) {
+  if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(Index))
+    if (n > static_cast<T>(std::numeric_limits<Index>::max()))
+      check_in("integer", false, n, " is above 2^63 - 1, as v.size() - 1 is for an empty v");
+  return static_cast<Index>(n);
+}
 }  // namespace detail
 
 /// A parameter that is true or false. Only a bool converts to a Flag.
@@ -41,11 +51,12 @@ class Flag {
   bool on_;
 };
 
-/// A parameter that is an axis, a position, a size or a count. Integers of any width convert to an Integer.
+/// A parameter that is an axis, a position, a size or a count. Integers of any width convert to an Integer. Errors: an
+/// unsigned integer above 2^63 - 1.
 class Integer {
  public:
   template <detail::Whole T>
-  constexpr Integer(T n) : n_(static_cast<Index>(n)) {}
+  constexpr Integer(T n) : n_(detail::index_of(n)) {}
   template <detail::NoWhole T>
   __attribute__((unavailable("an integer stands here, no bool or letter: flags follow it, as in sum(x, 1, true)")))
   Integer(T no_number);

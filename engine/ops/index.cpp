@@ -159,6 +159,12 @@ IntArray positions_of(const Shape& shape, std::initializer_list<IndexItem> items
   return indexed(int_arange(shape.numel()).reshape(shape), {items.begin(), items.size()}).contiguous();
 }
 
+/// The shape without leading axes of extent 1, of which it keeps enough for `rank` axes.
+Shape without_leading_ones(Shape shape, int rank) {
+  while (shape.rank() > rank && shape[0] == 1) shape = shape.without(0);
+  return shape;
+}
+
 /// x with values[i] at the row-major position at[i].
 template <class A>
 A with_values(const A& x, const IntArray& at, const A& values) {
@@ -184,8 +190,14 @@ IntArray index(const IntArray& x, std::initializer_list<IndexItem> items) {
 }
 
 Tensor index_put(const Tensor& x, std::initializer_list<IndexItem> items, const Tensor& values) {
+  x.array().require("index_put");
+  const IntArray at = [&] {
+    const Op op("index_put");
+    return positions_of(x.shape(), items);
+  }();
+  if (const Shape shape = without_leading_ones(values.shape(), at.rank()); shape != values.shape())
+    return index_put(x, items, reshape(values, shape));
   Op op("index_put", x, values);
-  const IntArray at = positions_of(x.shape(), items);
   return op.record(with_values(x.array(), at, values.array().expand(at.shape())), save(at),
                    [](const Array& dy, Grads& dx, const IntArray& at) {
                      // Only the values that were not overwritten by later ones reach the result.
@@ -206,7 +218,8 @@ IntArray index_put(const IntArray& x, std::initializer_list<IndexItem> items, co
   x.require("index_put");
   const Op op("index_put");
   const IntArray at = positions_of(x.shape(), items);
-  return with_values(x, at, values.expand(at.shape()));
+  const Shape shape = without_leading_ones(values.shape(), at.rank());
+  return with_values(x, at, values.reshape(shape).expand(at.shape()));
 }
 
 }  // namespace mote

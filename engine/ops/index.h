@@ -37,7 +37,10 @@ class IndexItem : public std::variant<Index, Slice, IntArray, Mask, NewAxis, Ell
   template <detail::Whole T>
   IndexItem(T position) : variant(Index(Integer(position))) {}
   IndexItem(const Slice& slice) : variant(slice) {}
-  IndexItem(const IntArray& positions) : variant(positions) {}
+  /// A list of positions. An IntArray of rank 0 is one position, as in PyTorch.
+  IndexItem(const IntArray& positions) : variant(positions) {
+    if (positions.defined() && positions.rank() == 0) *this = IndexItem(positions.item());
+  }
   IndexItem(const Mask& mask) : variant(mask) {}
   IndexItem(NewAxis axis) : variant(axis) {}
   /// The item "...". Errors: any other text.
@@ -60,10 +63,10 @@ IntArray index(const IntArray& x, std::initializer_list<IndexItem> items);
 inline Tensor index(const Tensor& x, const IndexItem& item) { return index(x, {item}); }
 inline IntArray index(const IntArray& x, const IndexItem& item) { return index(x, {item}); }
 
-/// x with `values` in place of the elements that index(x, items) selects. pe[:, 0::2] = s is
-/// pe = index_put(pe, {Slice(), Slice(0, {}, 2)}, s). The values broadcast to the shape of index(x, items). If an
-/// element is selected several times, it gets the last of its values, and only this value gets a gradient. Errors:
-/// those of index(), values that do not broadcast.
+/// x with `values` in place of the elements that index(x, items) selects. pe[:, 0::2] = s is pe = index_put(pe,
+/// {Slice(), Slice(0, {}, 2)}, s). The values broadcast to the shape of index(x, items), and may have more leading axes
+/// of extent 1. If an element is selected several times, it gets the last of its values, and only this value gets a
+/// gradient. Errors: those of index(), values that do not broadcast.
 Tensor index_put(const Tensor& x, std::initializer_list<IndexItem> items, const Tensor& values);
 IntArray index_put(const IntArray& x, std::initializer_list<IndexItem> items, const IntArray& values);
 inline IntArray index_put(const IntArray& x, std::initializer_list<IndexItem> items, Integer value) {

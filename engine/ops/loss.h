@@ -177,8 +177,8 @@ inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tenso
 }
 
 /// -target log y - (1 - target) log(1 - y) of probabilities y, averaged (default), summed, or element by element. As in
-/// PyTorch, logarithms are at least -100. binary_cross_entropy_with_logits is more exact where y is close to 0 or 1.
-/// Errors: y and target have different shapes, a y outside [0, 1].
+/// PyTorch, logarithms are at least -100, also in the gradient of the target. binary_cross_entropy_with_logits is more
+/// exact where y is close to 0 or 1. Errors: y and target have different shapes, a y outside [0, 1].
 inline Tensor binary_cross_entropy(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("binary_cross_entropy", y, target);
   check(y.shape() == target.shape(), "y ", y.shape(), " and target ", target.shape(), " must have the same shape");

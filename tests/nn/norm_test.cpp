@@ -4,6 +4,7 @@
 #include "engine/ops/view.h"
 #include "nn/batch_norm.h"
 #include "tests/nn/oracles.h"
+#include "tests/sentences.h"
 
 namespace mote::test::norm_test {
 namespace {
@@ -81,6 +82,16 @@ TEST_CASE("BatchNorm1d: PyTorch's values in training and in evaluation") {
         "BatchNorm1d: x [2, 4] must be [N, C] or [N, C, L] with C = 3 (in BatchNorm1d)");
   CHECK(error_of([&] { fresh(zeros_of(1, 3)); }) ==
         "BatchNorm1d: x [1, 3] has 1 value per channel: training needs at least 2 (in BatchNorm1d)");
+}
+
+TEST_CASE("norms refuse an eps or a momentum that makes no norm, when they are made") {
+  const double nan = std::nan("");
+  REFUSES(LayerNorm(4, -1.0));
+  REFUSES(LayerNorm(4, nan));
+  REFUSES(RMSNorm(4, std::numeric_limits<double>::infinity()));
+  REFUSES(BatchNorm1d(4, nan));
+  REFUSES(BatchNorm1d(4, 1e-5, nan));
+  REFUSES(BatchNorm1d(4, 1e-5, 1.5));
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ TEST_CASE("module_list: layers that draw in order, before the fields behind them
   CHECK(stack(x).to_vector() == in_order(x).to_vector());
   CHECK(named_parameters(stack).at(2).name == "blocks.1.weight");
   CHECK(module_list<Linear>(0, 3, 3, random).empty());
+  REFUSES(module_list<Linear>(-1, 3, 3, random));
 }
 
 }  // namespace

@@ -301,5 +301,27 @@ TEST_CASE("Init::none: zeros without memory, on which everything works as on zer
   CHECK(same_bits(LearnedPositions(5, 4, Init::none(Generator(1)))(3).array(), Array::zeros({3, 4})));
 }
 
+TEST_CASE("load_state_dict: a file with 100,000 of others' names is refused soon, in a message of fifty lines") {
+  Linear layer(2, 3, Generator(1));
+  StateDict state = state_dict(layer);
+  for (int i = 0; i < 100'000; ++i) state.push_back(state_entry("x" + std::to_string(i), Array::zeros({0})));
+  const std::string error = error_of([&] { load_state_dict(layer, state); });
+  CHECK(std::count(error.begin(), error.end(), '\n') == 51);
+  CHECK(error.ends_with("\n  and 99950 more"));
+}
+
+TEST_CASE("a rule with rows beyond any array is no rule that fits") {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  Linear layer(2, 3, Generator(1), false);
+  const StateDict state{state_entry("w", Array::zeros({3, 2}))};
+  for (const NameRule& rule :
+       {NameRule{.there = "w", .here = "weight", .rows = 2, .from_here = most, .from_there = most},
+        NameRule{.there = "w", .here = "weight", .rows = most, .from_here = 1}}) {
+    const NameTable names{.rules = {rule}, .ignored = {}};
+    CHECK_THROWS_AS(load_state_dict(layer, state, {.names = names}), Error);
+    CHECK_THROWS_AS(state_dict(layer, names), Error);
+  }
+}
+
 }  // namespace
 }  // namespace mote::test::state_dict_test

@@ -203,8 +203,8 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
 
 /// Loads the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`, to
 /// generate with it or to begin another run. If `name` is that of an EMA, the parameters become its averages, and the
-/// module keeps its buffers. Errors: a file that is not a checkpoint, or was cut or changed; names that only the file
-/// or only the module has; shapes that differ. After an error nothing has changed.
+/// module keeps its buffers. Errors: a file that is not a checkpoint, or was cut, or was changed in these weights;
+/// names that only the file or only the module has; shapes that differ. After an error nothing has changed.
 void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

@@ -43,6 +43,7 @@ void EMA::update() {
 
 void EMA::set(const std::vector<NamedArray>& averages, Integer updates) {
   check_not_in_use();
+  check_in("EMA", updates >= 0, "updates ", updates, " must be at least 0");
   std::vector<Array> values;
   for (const NamedParameter& p : averages_) {
     const auto found =

@@ -142,6 +142,7 @@ StepReport fit_step(Optimizer& optimizer, const std::function<MeanLoss(Index)>& 
 }
 
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, const FitOptions& options) {
+  check_in("fit", compute != nullptr, "needs a function that computes the loss");
   check_fit(options);
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {

@@ -66,12 +66,17 @@ void check_class(const SafetensorsFile& checkpoint, const Module& model, const s
         ": go on with the program that made it, or choose another folder");
 }
 
+Subject checked(Subject subject) {
+  check_in("Run", subject.module && subject.loss, "the subject needs a module and a loss: subject_of(model) has both");
+  return subject;
+}
+
 }  // namespace
 
 Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options,
          const std::optional<RunState>& from)
     : data_(data),
-      subject_(std::move(subject)),
+      subject_(checked(std::move(subject))),
       recipe_(recipe),
       options_(options),
       fit_(fit_options(recipe)),
@@ -213,9 +218,11 @@ auto Run::evaluated(const Look& look) const {
 /// there.
 void Run::evaluate() {
   const bool regular = recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0;
+  failed_ = true;
   const EvaluationReport report = evaluated([&] { return (*evaluator_)(steps_); });
   events_.push_back(report);
   if (folder_) evaluations_.file->append(log_line(report));
+  failed_ = false;
   if (!regular) return;
 
   evaluated_ = steps_;
@@ -223,6 +230,11 @@ void Run::evaluate() {
   prepare_checkpoint();
   if (const std::string path = folder_->save_best(checkpoint_, report.loss, steps_); !path.empty())
     events_.push_back(CheckpointReport{steps_, path});
+}
+
+void Run::check_not_failed() const {
+  check(!failed_, "a step of this run has failed",
+        folder_ ? ": make a new Run, which goes on from the newest checkpoint of its folder" : "");
 }
 
 bool Run::saves_at(Index steps) const {
@@ -250,6 +262,7 @@ void Run::prepare_checkpoint() {
 }
 
 void Run::save() {
+  check_not_failed();
   if (!folder_ || saved_ == steps_) return;
   prepare_checkpoint();
   events_.push_back(CheckpointReport{steps_, folder_->save(checkpoint_, steps_)});
@@ -274,6 +287,7 @@ void Run::look() {
 }
 
 void Run::train_step() {
+  failed_ = true;
   std::optional<StepHealth> health;
   if (options_.health > 0 && (steps_ + 1) % options_.health == 0) health.emplace(*subject_.module);
   const auto loss = [&](Index) { return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_)); };
@@ -284,6 +298,7 @@ void Run::train_step() {
   ++steps_;
   if (ema_) ema_->update();
   if (folder_) log_.file->append(log_line(report));
+  failed_ = false;
   events_.push_back(std::move(report));
   if (recipe_.eval_interval > 0 && steps_ % recipe_.eval_interval == 0) evaluate();
   if (saves_at(steps_)) save();
@@ -301,6 +316,7 @@ void Run::end() {
 }
 
 bool Run::step() {
+  check_not_failed();
   if (looked_) events_.clear();
   if (!std::exchange(looked_, true)) {
     look();
@@ -312,6 +328,7 @@ bool Run::step() {
 }
 
 bool Run::train(const std::function<bool(const RunEvent&)>& see, Integer every) {
+  check_in("Run", see != nullptr, "train() needs a function to call");
   const auto told = [&](const RunEvent& event) {
     const auto* const step = std::get_if<StepReport>(&event);
     if (!step) return !std::holds_alternative<CheckpointReport>(event);

@@ -26,18 +26,21 @@ class Run {
  public:
   /// Data and the subject's model must outlive the run. A new run may continue a run of another program: `from` is
   /// that run's state, and the subject's model already has its weights. Errors: invalid settings; a folder that
-  /// another process uses, that holds other files, or that holds a run of another model, with other settings or data,
-  /// or with more steps than max_iters.
+  /// another process uses, that holds a file with a name of the run's own, or that holds a run of another model, with
+  /// other settings or data, or with more steps than max_iters. After an error the model may have the weights of the
+  /// run in the folder.
   Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
       const std::optional<RunState>& from = {});
   Run(const Data&&, Subject, const Recipe&, const RunOptions& = {},
       const std::optional<RunState>& = {}) = delete;  // the data must outlive the run
   Run(const Run&) = delete;
 
-  /// Does the next part of the run, and returns false if nothing was left to do. First the initial model is evaluated,
-  /// if that is due. Then each call takes one training step, with its evaluation and its checkpoint if they are due.
-  /// At last comes the final evaluation. A signal to a StopSignal interrupts the final evaluation. Then step()
-  /// returns true, events() is empty, and the next call begins the final evaluation again.
+  /// Does the next part of the run, and returns false if nothing was left to do. First the initial model is
+  /// evaluated, if that is due. Then each call takes one training step, with its evaluation and its checkpoint if
+  /// they are due. At last comes the final evaluation. A signal to a StopSignal interrupts the final evaluation. Then
+  /// step() returns true, events() is empty, and the next call begins the final evaluation again. Errors: an earlier
+  /// call has failed. Its batch is drawn, so the run would go on to other bits; a new Run of the folder goes on from
+  /// the newest checkpoint.
   ///
   ///     while (run.step())
   ///       for (const RunEvent& event : run.events()) std::cout << event << "\n";
@@ -45,7 +48,7 @@ class Run {
   /// The events of the last step().
   const std::vector<RunEvent>& events() const { return events_; }
   /// Saves a checkpoint now, for a caller that stops between two steps. Does nothing without a folder, or if this step
-  /// is saved already.
+  /// is saved already. Errors: an earlier step() has failed.
   void save();
 
   /// Takes all steps that are left, and makes the final evaluation. `see` receives the reports of the first, the last
@@ -90,6 +93,7 @@ class Run {
   void evaluate();
   template <class Look>
   auto evaluated(const Look& look) const;
+  void check_not_failed() const;
   bool saves_at(Index steps) const;
   double loss_of_one_batch() const;
   void prepare_checkpoint();
@@ -109,6 +113,7 @@ class Run {
   Index first_ = 0;       ///< steps that the run had taken when this process began
   Index evaluated_ = -1;  ///< steps at the last regular evaluation; -1: none yet
   bool looked_ = false;   ///< whether step() has been called
+  bool failed_ = false;   ///< whether a step or an evaluation has begun and not ended, as after an exception in it
   std::vector<RunEvent> events_;
   std::optional<RunEnding> ending_;
   bool evaluated_at_end_ = false;  // whether this process has made the extra evaluation at the end

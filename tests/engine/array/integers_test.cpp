@@ -116,6 +116,10 @@ TEST_CASE("int_arange, one_hot, bincount") {
   REFUSES(one_hot(IntArray(Shape{0})));
   constexpr Index largest = std::numeric_limits<Index>::max();
   REFUSES(one_hot(ints({largest})));
+  REFUSES(int_arange(0, std::numeric_limits<Index>::min(), -1));
+  const std::vector<int> none;
+  REFUSES(ints({none.size() - 1}));
+  REFUSES(IntArray({1}, none.size() - 1));
   REFUSES(bincount(ints({largest})));
   REFUSES(bincount(ints({3, largest}), 5));
   CHECK(bincount(ints({1, 1, 3}), 6).to_vector() == List{0, 2, 0, 1, 0, 0});  // torch.bincount, minlength=6

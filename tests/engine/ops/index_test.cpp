@@ -226,6 +226,14 @@ TEST_CASE("index_put: PyTorch's assignment to square brackets") {
   CHECK(index_put(ids, ids > 4, -100).to_vector() == std::vector<Index>{1, 2, 3, 4, -100, -100});
   CHECK(index_put(ids, {Slice(), 0}, ints({7, 8})).to_vector() == std::vector<Index>{7, 2, 3, 8, 5, 6});
   CHECK(index_put(ids, {ints({0, 0}), 0}, ints({7, 8})).at({0, 0}) == 8);
+  // As in PyTorch, values may have leading axes of extent 1, and an IntArray of rank 0 is a position.
+  const Tensor values = tensor({{{7, 8, 9}}}).requires_grad_();
+  const Tensor y = index_put(x, 0, values);
+  y.backward(ones({2, 3}));
+  CHECK(index(y, 0).to_vector() == std::vector<real>{7, 8, 9});
+  CHECK(values.grad().shape() == Shape{1, 1, 3});
+  CHECK(index_put(ids, 0, ints({{7, 8, 9}})).to_vector() == std::vector<Index>{7, 8, 9, 4, 5, 6});
+  CHECK(index(zeros({3, 1, 1}), {ints(0), "...", ints({-1, 0, 0})}).shape() == Shape{1, 3});
   REFUSES(index_put(x, {0}, zeros({2})));
   REFUSES(index_put(x, {2}, 1));
   REFUSES(index_put(ids, {0}, ints({1, 2})));

@@ -110,6 +110,49 @@ TEST_CASE("Run: a model and data of one's own, stopped at any step and resumed, 
   CHECK(finished.ending()->answers->exact == right);
 }
 
+TEST_CASE("Run: after a step or an evaluation that failed, only a new Run of the folder goes on, to the same bits") {
+  const TempFolder folder;
+  const Dataset data = clouds();
+  Net straight(Generator(1));
+  {
+    Run run(data, subject_of(straight), recipe(), {.folder = folder.path("a"), .save_interval = 7});
+    run.train([](const RunEvent&) {});
+  }
+  for (const bool in_evaluation : {false, true}) {
+    const std::string path = folder.path(in_evaluation ? "evaluation" : "step");
+    Net net(Generator(1));
+    Subject subject = subject_of(net);
+    int calls = 0;
+    const auto fails_once = [&calls](int call) {
+      if (++calls == call) throw Error("no more data");
+    };
+    if (in_evaluation)
+      subject.answer = [answer = subject.answer, fails_once](const Questions& q) mutable {
+        fails_once(2);
+        return answer(q);
+      };
+    else
+      subject.loss = [loss = subject.loss, fails_once](const Batch& b) mutable {
+        fails_once(13);
+        return loss(b);
+      };
+    {
+      Run run(data, subject, recipe(), {.folder = path, .save_interval = 7});
+      CHECK(error_of([&] { run.train([](const RunEvent&) {}); }) == "no more data");
+      REFUSES(run.save());
+      REFUSES(run.step());
+    }
+    Run again(data, subject, recipe(), {.folder = path, .save_interval = 7});
+    again.train([](const RunEvent&) {});
+    CHECK(newest_bytes(path) == newest_bytes(folder.path("a")));
+    for (const char* const file : {"log.jsonl", "evaluations.jsonl", "best.safetensors"})
+      CHECK_MESSAGE(get_file(path + "/" + file) == get_file(folder.path("a") + "/" + file), file);
+  }
+  REFUSES(Run(data, Subject{}, recipe(), {}));
+  Run run(data, subject_of(straight), recipe(), {});
+  REFUSES(run.train(std::function<bool(const RunEvent&)>()));
+}
+
 TEST_CASE("Run: a kill between the last checkpoint and the removal of earlier ones leaves no file") {
   const TempFolder folder;
   const std::string path = folder.path("run");
