@@ -38,7 +38,7 @@ extern "C" void stop_signal_came(int signal) {
   }
   const int error = errno;  // the code that the signal interrupts may be about to read it
   const char* const text = text_of_first;
-  [[maybe_unused]] const auto lost = write(STDERR_FILENO, text, std::strlen(text));
+  [[maybe_unused]] const auto lost = ::write(STDERR_FILENO, text, std::strlen(text));
   errno = error;
 }
 
