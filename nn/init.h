@@ -108,17 +108,16 @@ inline void xavier_normal(const Parameter& p, const Generator& random, Real gain
 inline double kaiming_deviation(const char* who, const Parameter& p, double a) {
   return std::sqrt(2.0 / (1 + a * a)) / std::sqrt(fans(who, p).in);
 }
-/// Redraws a weight [out, in] uniformly within +-sqrt(3) sqrt(2 / (1 + a^2)) / sqrt(in), for layers before a
-/// leaky_relu with the slope a, or before a relu. a = sqrt(5) is the default of PyTorch's layers. Source: He et al.
-/// 2015.
+/// Redraws a weight [out, in] uniformly within +-sqrt(3) sqrt(2 / (1 + a^2)) / sqrt(in). It is for layers before a
+/// leaky_relu with the slope a. Without a it is for layers before a relu. PyTorch's layers have a = sqrt(5). Source: He
+/// et al. 2015.
 inline void kaiming_uniform(const Parameter& p, Real a, const Generator& random) {
   const double bound = std::sqrt(3.0) * kaiming_deviation("kaiming_uniform", p, a);
   uniform(p, -bound, bound, random);
 }
 inline void kaiming_uniform(const Parameter& p, const Generator& random) { kaiming_uniform(p, 0, random); }
-/// Redraws a weight [out, in] from a normal distribution with mean 0 and standard deviation
-/// sqrt(2 / (1 + a^2)) / sqrt(in), for layers before a leaky_relu with the slope a, or before a relu. Source: He et al.
-/// 2015.
+/// Redraws a weight [out, in] from a normal distribution with mean 0. The standard deviation is
+/// sqrt(2 / (1 + a^2)) / sqrt(in). It is for the same layers as kaiming_uniform(). Source: He et al. 2015.
 inline void kaiming_normal(const Parameter& p, Real a, const Generator& random) {
   normal(p, 0, kaiming_deviation("kaiming_normal", p, a), random);
 }

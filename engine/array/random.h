@@ -124,9 +124,10 @@ class Generator {
   void uniform_float32(std::span<real> out, Real low = 0, Real high = 1) const;
   void normal_float32(std::span<real> out, Real mean = 0, Real std = 1) const;
 
-  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. (With a
-  /// TorchBuild version below 207 the limit is 2^32.) The remainder makes small values slightly more likely, by up to
-  /// one part in 16 if high - low is just below 2^28, and negligibly if high - low is small. Errors: low >= high.
+  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. With a
+  /// TorchBuild version below 207 the limit is 2^32. The remainder makes small values slightly more likely. If high -
+  /// low is just below 2^28, they are more likely by up to one part in 16. If high - low is small, the difference is
+  /// negligible. Errors: low >= high.
   void randint(std::span<std::int64_t> out, Integer low, Integer high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.

@@ -42,14 +42,14 @@ struct Constants<float> {
   [[maybe_unused]] static constexpr float normal_high = 5.6f;  // above it Phi rounds to 1
   static constexpr float angle_high = 0x1p17f;                 // larger angles take the slow path, reduce_huge()
 
-  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, error 2^-28
+  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, error 2^-28.
   static constexpr float exp[5] = {0x1.fffffap-2f, 0x1.555492p-3f, 0x1.555a26p-5f, 0x1.123982p-7f, 0x1.694ca8p-10f};
-  // log((1+s)/(1-s)) = 2s + s^3 p(s^2) on |s| <= 0.1716, error 2^-35
+  // log((1+s)/(1-s)) = 2s + s^3 p(s^2) on |s| <= 0.1716, error 2^-35.
   static constexpr float log[4] = {0x1.555554p-1f, 0x1.999bd4p-2f, 0x1.23f1ap-2f, 0x1.ec1e3cp-3f};
-  // log((1+s)/(1-s)) = 2s + (2/3) s^3 + s^5 p(s^2) on |s| <= 0.1716, error 2^-36
+  // log((1+s)/(1-s)) = 2s + (2/3) s^3 + s^5 p(s^2) on |s| <= 0.1716, error 2^-36.
   static constexpr float two_thirds_hi = 0x1.555556p-1f, two_thirds_lo = -0x1.555556p-26f;
   static constexpr float log_tail[3] = {0x1.999ap-2f, 0x1.24528p-2f, 0x1.dfa11ep-3f};
-  // sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 p(r^2) on |r| <= 0.7864, error 2^-32
+  // sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 p(r^2) on |r| <= 0.7864, error 2^-32.
   static constexpr float sin[4] = {-0x1.555556p-3f, 0x1.111164p-7f, -0x1.a04858p-13f, 0x1.77db1cp-19f};
   static constexpr float cos[3] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e81p-16f};
   // exp(x^2/2) Phi(-x) = p(x) on 0 <= x <= 5.6, where Phi is the normal distribution function. The absolute error of
@@ -76,16 +76,16 @@ struct Constants<double> {
   [[maybe_unused]] static constexpr double normal_high = 8.5;
   static constexpr double angle_high = 0x1p30;
 
-  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, error 2^-57
+  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, error 2^-57.
   static constexpr double exp[10] = {0x1.000000000000ap-1,  0x1.55555555554fep-3,  0x1.55555555506b5p-5,
                                      0x1.1111111126b32p-7,  0x1.6c16c18479738p-10, 0x1.a01a012ff3e9ep-13,
                                      0x1.a0199956c1c72p-16, 0x1.71df18d75b28fp-19, 0x1.28ae058fe0b03p-22,
                                      0x1.ad93257e5f754p-26};
-  // log((1+s)/(1-s)) = 2s + s^3 p(s^2) on |s| <= 0.1716, error 2^-59
+  // log((1+s)/(1-s)) = 2s + s^3 p(s^2) on |s| <= 0.1716, error 2^-59.
   static constexpr double log[7] = {0x1.5555555555592p-1, 0x1.999999997ff2bp-2, 0x1.24924941e082ap-2,
                                     0x1.c71c52148103fp-3, 0x1.74663d045e499p-3, 0x1.39a1e2da1ba2cp-3,
                                     0x1.2f041b97f2e52p-3};
-  // log((1+s)/(1-s)) = 2s + (2/3) s^3 + s^5 p(s^2) on |s| <= 0.1716, error 2^-66
+  // log((1+s)/(1-s)) = 2s + (2/3) s^3 + s^5 p(s^2) on |s| <= 0.1716, error 2^-66.
   static constexpr double two_thirds_hi = 0x1.5555555555555p-1, two_thirds_lo = 0x1.5555555555555p-55;
   static constexpr double log_tail[7] = {0x1.9999999999b3p-2,  0x1.2492492457d62p-2, 0x1.c71c722d673p-3,
                                          0x1.745ce9e27fce6p-3, 0x1.3b1eec502348bp-3, 0x1.0f7fe08912a64p-3,

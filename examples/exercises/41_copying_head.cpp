@@ -6,9 +6,9 @@
 // position t it attends to position t + 1 - n, which holds the symbol that comes next, and the model then predicts
 // this symbol. Find this head, and measure what share of the symbols the model predicts without it.
 //
-// Attention suggests the head. In the attention weights [B, H, T, T] of a layer take, for each head, the weights in row
-// t and column t + 1 - n, where t = n - 1 ... 2n - 2. Take the mean of these weights over all t and over all B rows of
-// ids. If the mean is above 0.5, the head is a candidate.
+// Attention suggests the head. A layer has attention weights [B, H, T, T]. For each head take the weights in row t and
+// column t + 1 - n, where t = n - 1 ... 2n - 2. Take the mean of these weights over all t and over all B rows of ids.
+// If the mean is above 0.5, the head is a candidate.
 //
 // Attention is no proof, because a head may attend to a symbol and yet have no effect. So take out each candidate. The
 // copying head is the candidate without which foreseen() is lowest.

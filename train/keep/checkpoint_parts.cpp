@@ -7,8 +7,9 @@
 namespace mote {
 namespace {
 
-/// The state of a random stream as integers: the words of the Mersenne Twister, how many of them are used, whether the
-/// second number of a normal pair is cached, the bits of this number, the seed, and the two fields of the TorchBuild.
+/// The state of a random stream as integers. First come the words of the Mersenne Twister, and how many of them are
+/// used. Then comes whether the second number of a normal pair is cached, and the bits of this number. At last come the
+/// seed and the two fields of the TorchBuild.
 IntArray numbers_of(const GeneratorState& s) {
   std::vector<Index> all(s.words.begin(), s.words.end());
   for (const Index x :

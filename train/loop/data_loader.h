@@ -91,8 +91,8 @@ class DataLoader {
   Generator random_;
 };
 
-/// The iterator of one epoch. Copies share one position. If a checkpoint (train/keep/checkpoint.h) contains the
-/// iterator and the stream that it draws from, a resumed run goes on with the very next batch.
+/// The iterator of one epoch. Copies share one position. A checkpoint (train/keep/checkpoint.h) may contain the
+/// iterator and the stream that it draws from. A run that is resumed from it goes on with the very next batch.
 ///
 ///     run.add("random", random);
 ///     run.add("batches", batches);

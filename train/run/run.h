@@ -24,11 +24,11 @@ namespace mote {
 /// rates.jsonl has the times, and report.html is for people.
 class Run {
  public:
-  /// Data and the subject's model must outlive the run. A new run may continue a run of another program: `from` is
-  /// that run's state, and the subject's model already has its weights. Errors: invalid settings; a folder that
-  /// another process uses, that holds a file with a name of the run's own, or that holds a run of another model, with
-  /// other settings or data, or with more steps than max_iters. After an error the model may have the weights of the
-  /// run in the folder.
+  /// Data and the subject's model must outlive the run. A new run may continue a run of another program: `from` is that
+  /// run's state, and the subject's model already has its weights. Errors: invalid settings; a folder that another
+  /// process uses; a folder without a run that has a file of a run's name, such as log.jsonl; a folder with a run of
+  /// another model, of other settings or of other data; a run with more steps than max_iters. After an error the model
+  /// may have the weights of the run in the folder.
   Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
       const std::optional<RunState>& from = {});
   Run(const Data&&, Subject, const Recipe&, const RunOptions& = {},
